@@ -106,7 +106,8 @@ func (b *StockEstimate) Exhausted(keys []cloudprovider.OfferingKey, now time.Tim
 	b.see(keys, evidenceFailure, now)
 }
 
-// Launched records that a launch found capacity in the offering.
+// Launched records that a launch found capacity in the offering. The key may lack labels that the offering has besides those of its hardware,
+// as keys made of a NodeClaim's labels do (cloudprovider.Capabilities.OfferingOf): then it is a success of each observed offering that it fits.
 func (b *StockEstimate) Launched(key cloudprovider.OfferingKey, now time.Time) {
 	b.see([]cloudprovider.OfferingKey{key}, evidenceSuccess, now)
 }
@@ -118,10 +119,12 @@ func (b *StockEstimate) see(keys []cloudprovider.OfferingKey, e float64, now tim
 	defer b.mu.Unlock()
 	families, types := map[cloudprovider.OfferingKey]bool{}, map[cloudprovider.OfferingKey]bool{}
 	for _, key := range keys {
-		b.own[key] = b.own[key].plus(e, now, b.options.HalfLife)
 		families[b.familyOf(key)], types[b.typeOf(key)] = true, true
-		if e > 0 {
-			delete(b.probes, key)
+		for _, key := range b.observed(key, e) {
+			b.own[key] = b.own[key].plus(e, now, b.options.HalfLife)
+			if e > 0 {
+				delete(b.probes, key)
+			}
 		}
 	}
 	for key := range families {
@@ -131,6 +134,21 @@ func (b *StockEstimate) see(keys []cloudprovider.OfferingKey, e float64, now tim
 		b.types[key] = b.types[key].plus(e, now, b.options.HalfLife)
 	}
 	b.tidy(now)
+}
+
+// observed returns the offerings that evidence for a key is about: itself, and for a success those with further labels that were seen before.
+func (b *StockEstimate) observed(key cloudprovider.OfferingKey, e float64) []cloudprovider.OfferingKey {
+	keys := []cloudprovider.OfferingKey{key}
+	if e < 0 || key.Others != key.Hardware(b.options.Hardware) {
+		return keys
+	}
+	for known := range b.own {
+		plain := known
+		if plain.Others = known.Hardware(b.options.Hardware); known != key && plain == key {
+			keys = append(keys, known)
+		}
+	}
+	return keys
 }
 
 // Probability returns the estimated probability, between 0 and 1, that a launch of the offering finds capacity now.

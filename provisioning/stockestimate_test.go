@@ -215,3 +215,29 @@ func TestStockEstimateKeepsHardwareApart(t *testing.T) {
 		}
 	}
 }
+
+// A success that is known by the labels of a NodeClaim opens the offering again, which has more labels; one on other hardware does not.
+func TestStockEstimateKnowsOfferingsByLabels(t *testing.T) {
+	options := provisioning.DefaultStockEstimateOptions()
+	options.Hardware = map[string]string{"example.com/tenancy": "default"}
+	full := spot("m5.large", "a")
+	full.Others = "topology.k8s.aws/zone-id=use1-az2"
+	dedicated := spot("m5.large", "a")
+	dedicated.Others = "example.com/tenancy=dedicated"
+	for name, c := range map[string]struct {
+		launched cloudprovider.OfferingKey
+		want     float64
+	}{
+		"by its labels": {spot("m5.large", "a"), 0.5}, "by its key": {full, 0.5}, "in another zone": {spot("m5.large", "b"), 0.05}, "on other hardware": {dedicated, 0.05},
+	} {
+		b, err := provisioning.NewStockEstimate(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Exhausted([]cloudprovider.OfferingKey{full}, start)
+		b.Launched(c.launched, start)
+		if got := b.Probability(full, start); math.Abs(got-c.want) > 0.02 {
+			t.Errorf("%s: %.3f, want %.3f", name, got, c.want)
+		}
+	}
+}
