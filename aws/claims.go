@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"maps"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -89,6 +90,7 @@ func (p *Provider) offeringOf(i instances.Instance, t *cloudprovider.InstanceTyp
 		o := &t.Offerings[n]
 		partition := o.Value(awsv1.LabelPlacementGroupPartition)
 		if o.Zone() == i.Zone && o.CapacityType() == i.CapacityType && o.Value(awsv1.LabelCapacityReservationID) == reservation &&
+			slices.Contains([]string{"", i.Tenancy}, o.Value(awsv1.LabelInstanceTenancy)) &&
 			(i.Partition == 0 || partition == "" || partition == strconv.Itoa(int(i.Partition))) {
 			return o
 		}

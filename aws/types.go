@@ -65,7 +65,7 @@ func tenancyOfClaim(claim *v1.NodeClaim) string {
 	if err != nil {
 		return ""
 	}
-	return instancetype.TenancyOf(want)
+	return instancetype.TenancyWanted(want)
 }
 
 // types returns the instance types of a node class for a NodePool, and the placement group of the class. An empty name means no NodePool,

@@ -71,7 +71,7 @@ func newLabeller(p *plan, region string) *labeller {
 
 // tenancies returns the tenancies that instances can have if Settings.Tenancy is tenancy.
 func tenancies(tenancy string) requirements.Requirement {
-	if tenancy == "" {
+	if tenancy == "" || tenancy == TenancyApart {
 		return requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDefault, awsv1.TenancyDedicated)
 	}
 	return requirements.In(awsv1.LabelInstanceTenancy, tenancy)

@@ -17,14 +17,16 @@ import (
 type market struct {
 	catalog   *catalog.Catalog
 	plan      *plan
-	onDemand  []requirements.Set // both are indexed like zones
-	spot      []requirements.Set
+	sets      map[string]zoneSets // by tenancy
 	offerings []cloudprovider.Offering
 	// bases has the PriceBasis of on-demand prices for each distinct PriceFacts.
 	bases map[catalog.PriceFacts]*cloudprovider.PriceBasis
 	// rates has the InterruptionRate for each band of interruption frequency.
 	rates map[string]*cloudprovider.InterruptionRate
 }
+
+// zoneSets are the requirements of a tenancy's offerings; each index is that of the zone.
+type zoneSets struct{ onDemand, spot []requirements.Set }
 
 func newMarket(c *catalog.Catalog, p *plan) *market {
 	m := &market{catalog: c, plan: p, bases: map[catalog.PriceFacts]*cloudprovider.PriceBasis{}, rates: map[string]*cloudprovider.InterruptionRate{}}
@@ -33,10 +35,15 @@ func newMarket(c *catalog.Catalog, p *plan) *market {
 		capacity += 2 * len(c.Types[i].Zones)
 	}
 	m.offerings = make([]cloudprovider.Offering, 0, capacity)
-	hardware := HardwareLabels(p.Tenancy)
-	for _, zone := range p.zones {
-		m.onDemand = append(m.onDemand, offeringRequirements(zone, poolv1.CapacityTypeOnDemand, hardware...))
-		m.spot = append(m.spot, offeringRequirements(zone, poolv1.CapacityTypeSpot, hardware...))
+	m.sets = map[string]zoneSets{}
+	for _, variant := range (&Shape{tenancy: p.Tenancy}).Variants() {
+		var sets zoneSets
+		hardware := OfferingLabels(p.Tenancy, variant.tenancy)
+		for _, zone := range p.zones {
+			sets.onDemand = append(sets.onDemand, offeringRequirements(zone, poolv1.CapacityTypeOnDemand, hardware...))
+			sets.spot = append(sets.spot, offeringRequirements(zone, poolv1.CapacityTypeSpot, hardware...))
+		}
+		m.sets[variant.tenancy] = sets
 	}
 	return m
 }
@@ -55,7 +62,17 @@ func offeringRequirements(zone zoneUse, capacityType string, more ...requirement
 // of returns the offerings of a type in the usable zones, by zone in the catalogue's order, on-demand before spot. A zone without a price
 // has no offering.
 func (m *market) of(shape *Shape) []cloudprovider.Offering {
-	start, t := len(m.offerings), shape.Facts
+	start := len(m.offerings)
+	for _, variant := range shape.Variants() {
+		m.add(variant)
+	}
+	// The capacity is limited so that appending to one type's offerings can't overwrite the next one's.
+	return slices.Clip(m.offerings[start:])
+}
+
+// add writes the offerings of a type with one tenancy.
+func (m *market) add(shape *Shape) {
+	t, sets := shape.Facts, m.sets[shape.tenancy]
 	available := shape.Incompatible == ""
 	sold := func(class string) bool { return slices.Contains(t.UsageClasses, class) }
 	onDemand, spot := sold(poolv1.CapacityTypeOnDemand), sold(poolv1.CapacityTypeSpot)
@@ -73,19 +90,17 @@ func (m *market) of(shape *Shape) []cloudprovider.Offering {
 		}
 		if onDemand && onDemandPrice > 0 {
 			m.offerings = append(m.offerings, cloudprovider.Offering{
-				Requirements: m.onDemand[zone], Price: onDemandPrice, PriceSource: onDemandSource, PriceBasis: onDemandBasis, Available: available,
+				Requirements: sets.onDemand[zone], Price: onDemandPrice, PriceSource: onDemandSource, PriceBasis: onDemandBasis, Available: available,
 			})
 		}
 		if price := t.SpotPrice(i); spot && price > 0 {
 			price, source, basis := shape.WithTenancy(price, spotSource, spotBasis)
 			price, source = shape.WithLicence(price, source)
 			m.offerings = append(m.offerings, cloudprovider.Offering{
-				Requirements: m.spot[zone], Price: price, PriceSource: source, PriceBasis: basis, InterruptionRate: rate, Available: available,
+				Requirements: sets.spot[zone], Price: price, PriceSource: source, PriceBasis: basis, InterruptionRate: rate, Available: available,
 			})
 		}
 	}
-	// The capacity is limited so that appending to one type's offerings can't overwrite the offerings of the next type.
-	return slices.Clip(m.offerings[start:])
 }
 
 // onDemandBasis returns the basis of the on-demand price. All types whose prices have the same source share it.

@@ -220,7 +220,7 @@ func prepare(c *catalog.Catalog, s Settings) (*plan, error) {
 	if s.CoreCount < 0 || s.CoreCount > maxCores {
 		return nil, badSetting("coreCount", "must be between 1 and %d or absent, is %d", maxCores, s.CoreCount)
 	}
-	if !slices.Contains([]string{"", awsv1.TenancyDefault, awsv1.TenancyDedicated, awsv1.TenancyHost}, s.Tenancy) {
+	if !slices.Contains([]string{"", TenancyApart, awsv1.TenancyDefault, awsv1.TenancyDedicated, awsv1.TenancyHost}, s.Tenancy) {
 		return nil, badSetting("tenancy", "must be default, dedicated, host or absent, is %q", s.Tenancy)
 	}
 	if s.IPPrefixCount < 0 {

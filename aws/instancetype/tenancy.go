@@ -26,8 +26,20 @@ func TenancyOf(want requirements.Set) string {
 	return ""
 }
 
-// TenancyOfPool is like TenancyOf, for the requirements and labels of a NodePool's template. It is empty for nil, and for requirements that
-// can't be read.
+// TenancyApart is the tenancy in Settings and Options of node classes whose NodePool allows shared and dedicated hardware alike, and says so:
+// every type has offerings for each, with their prices. It is no tenancy of EC2.
+const TenancyApart = "default+dedicated"
+
+// TenancyWanted is TenancyOf, or TenancyApart if the requirements name the label of the tenancy and allow both shared and dedicated hardware.
+func TenancyWanted(want requirements.Set) string {
+	if allowed := want.Get(awsv1.LabelInstanceTenancy); want.Has(awsv1.LabelInstanceTenancy) && allowed.Has(awsv1.TenancyDefault) && allowed.Has(awsv1.TenancyDedicated) {
+		return TenancyApart
+	}
+	return TenancyOf(want)
+}
+
+// TenancyOfPool is TenancyWanted for the requirements and labels of a NodePool's template. It is empty for nil, and for requirements that can't
+// be read.
 func TenancyOfPool(pool *poolv1.NodePool) string {
 	if pool == nil {
 		return ""
@@ -36,7 +48,7 @@ func TenancyOfPool(pool *poolv1.NodePool) string {
 	if err != nil {
 		return ""
 	}
-	return TenancyOf(want.Merge(requirements.FromLabels(pool.Spec.Template.Labels)))
+	return TenancyWanted(want.Merge(requirements.FromLabels(pool.Spec.Template.Labels)))
 }
 
 // readPlacement reads the tenancy of a class, and whether its burstable instances have unlimited CPU credits, which matters on hosts.
@@ -62,6 +74,28 @@ func tenancyIncompatible(t *catalog.Type, s *Settings) string {
 	return ""
 }
 
+// Variants returns the shape for each tenancy that has offerings of its own: twice with TenancyApart, and otherwise the shape itself. It is nil
+// for nil.
+func (s *Shape) Variants() []*Shape {
+	switch {
+	case s == nil:
+		return nil
+	case s.tenancy != TenancyApart:
+		return []*Shape{s}
+	}
+	shared, dedicated := *s, *s
+	shared.tenancy, dedicated.tenancy = awsv1.TenancyDefault, awsv1.TenancyDedicated
+	return []*Shape{&shared, &dedicated}
+}
+
+// OfferingLabels returns the labels of the tenancy that offerings of the shape state, where setting is Settings.Tenancy.
+func OfferingLabels(setting, tenancy string) []requirements.Requirement {
+	if setting == TenancyApart && tenancy != "" {
+		return []requirements.Requirement{requirements.In(awsv1.LabelInstanceTenancy, tenancy)}
+	}
+	return HardwareLabels(tenancy)
+}
+
 // HardwareLabels returns the labels by which offerings on dedicated hardware differ from those on shared hardware, so that a stock-out or an
 // estimate of one says nothing about the other. Offerings on shared hardware have none, as most clusters know no other; the same goes for an
 // empty tenancy.
@@ -72,8 +106,8 @@ func HardwareLabels(tenancy string) []requirements.Requirement {
 	return []requirements.Requirement{requirements.In(awsv1.LabelInstanceTenancy, tenancy)}
 }
 
-// Tenancy of the instance: one of the Tenancy constants of aws/api/v1, or empty if the NodeClaim chooses between default and dedicated. It is
-// empty for nil.
+// Tenancy of the instance: one of the Tenancy constants of aws/api/v1, empty if the NodeClaim chooses between default and dedicated, or
+// TenancyApart for a shape with Variants. It is empty for nil.
 func (s *Shape) Tenancy() string {
 	if s == nil {
 		return ""

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -117,5 +119,40 @@ func TestUnlimitedCreditsOnHosts(t *testing.T) {
 		if got := instancetype.Incompatible(burstable, s); got != want {
 			t.Errorf("%s: %q, want %q", credits, got, want)
 		}
+	}
+}
+
+// Pools that name both tenancies have offerings for each; pools that don't name the tenancy have one for whatever the claim chooses.
+func TestTenanciesApart(t *testing.T) {
+	pool := func(operator corev1.NodeSelectorOperator, values ...string) *v1.NodePool {
+		p := &v1.NodePool{}
+		p.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: awsv1.LabelInstanceTenancy, Operator: operator, Values: values}}
+		return p
+	}
+	for _, c := range []struct {
+		pool *v1.NodePool
+		want string
+	}{
+		{&v1.NodePool{}, ""},
+		{pool("In", "default"), ""},
+		{pool("In", "dedicated"), awsv1.TenancyDedicated},
+		{pool("In", "default", "dedicated"), instancetype.TenancyApart},
+		{pool("Exists"), instancetype.TenancyApart},
+		{pool("NotIn", "dedicated"), ""},
+	} {
+		if got := instancetype.TenancyOfPool(c.pool); got != c.want {
+			t.Errorf("%v has the tenancy %q, want %q", c.pool.Spec.Template.Spec.Requirements, got, c.want)
+		}
+	}
+	count := func(tenancy string) map[string]int {
+		counts := map[string]int{}
+		for _, o := range resolve(t, embedded(t), instancetype.Settings{Tenancy: tenancy})["m5.large"].Offerings {
+			counts[o.Value(awsv1.LabelInstanceTenancy)]++
+		}
+		return counts
+	}
+	either, apart := count(""), count(instancetype.TenancyApart)
+	if n := either[""]; n == 0 || len(either) != 1 || len(apart) != 2 || apart[awsv1.TenancyDefault] != n || apart[awsv1.TenancyDedicated] != n {
+		t.Errorf("%v offerings, and %v apart", either, apart)
 	}
 }

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -112,14 +113,14 @@ func Choose(types []*cloudprovider.InstanceType, wish Wish) (Choice, error) {
 	if len(s.left) == 0 {
 		return c, s.nothing(c.Suited)
 	}
-	for _, stage := range [...]func(){s.reservationKind, s.oneBlock, s.oneReservation, s.exotic, s.expensiveSpot} {
+	for _, stage := range [...]func(){s.oneTenancy, s.reservationKind, s.oneBlock, s.oneReservation, s.exotic, s.expensiveSpot} {
 		stage()
 	}
 	if err := s.truncate(); err != nil {
 		return c, err
 	}
 	c.CapacityType = s.left[0].Offering.CapacityType()
-	c.Tenancy = tenancy(wish.Requirements, s.left[0].Type.Requirements)
+	c.Tenancy = tenancyOf(wish.Requirements, s.left[0])
 	for _, candidate := range s.left {
 		if candidate.Offering.CapacityType() == c.CapacityType {
 			c.Candidates = append(c.Candidates, candidate)
@@ -128,6 +129,18 @@ func Choose(types []*cloudprovider.InstanceType, wish Wish) (Choice, error) {
 	c.Ruled = s.ruled
 	c.Advice = s.advice(c.CapacityType)
 	return c, nil
+}
+
+// tenancyOf returns the tenancy of an instance of the candidate: what its offering states, or else the first that the wish and the type allow.
+func tenancyOf(want requirements.Set, c cloudprovider.Candidate) string {
+	return cmp.Or(c.Offering.Value(awsv1.LabelInstanceTenancy), tenancy(want, c.Type.Requirements))
+}
+
+// oneTenancy keeps the candidates with the tenancy of the first one, because a launch template has one tenancy. Another tenancy costs more, and
+// is launched once there is no capacity in this one.
+func (s *selection) oneTenancy() {
+	first := s.left[0].Offering.Value(awsv1.LabelInstanceTenancy)
+	s.keep("of another tenancy", func(c cloudprovider.Candidate) bool { return c.Offering.Value(awsv1.LabelInstanceTenancy) == first })
 }
 
 // tenancy returns the first tenancy that the wish allows and the type offers. The order is: shared hardware, dedicated hardware, hosts.

@@ -641,3 +641,30 @@ func TestOutOfStockByTenancy(t *testing.T) {
 		})
 	}
 }
+
+// A claim that allows shared and dedicated hardware is launched on one of them: on the cheaper one that has capacity, and the launch template
+// has its tenancy.
+func TestOneTenancy(t *testing.T) {
+	on := func(tenancy string, price float64) cloudprovider.Offering {
+		return offering("on-demand", "a", price, func(o *cloudprovider.Offering) {
+			o.Requirements = o.Requirements.With(requirements.In(awsv1.LabelInstanceTenancy, tenancy))
+		})
+	}
+	m5 := instanceType("m5.large", on(awsv1.TenancyDefault, 1), on(awsv1.TenancyDedicated, 1.1))
+	for _, want := range []string{awsv1.TenancyDefault, awsv1.TenancyDedicated} {
+		w := newWorld(t)
+		w.expect(gives("i-1"))
+		instance, err := w.launcher.Launch(t.Context(), launch.Request{NodeClaim: nodeClaim(), NodeClass: nodeClass(), InstanceTypes: []*cloudprovider.InstanceType{m5}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := w.templates.requests[0].NodeClaim.Spec.Requirements
+		if last := asked[len(asked)-1]; instance.Tenancy != want || last.Key != awsv1.LabelInstanceTenancy || !slices.Equal(last.Values, []string{want}) {
+			t.Errorf("launched with tenancy %q, want %q; the template is for %v", instance.Tenancy, want, last)
+		}
+		if n := len(w.requests[0].LaunchTemplateConfigs[0].Overrides); n != 1 {
+			t.Errorf("%d overrides", n)
+		}
+		m5.Offerings[0].Available = false // shared hardware is out of stock
+	}
+}

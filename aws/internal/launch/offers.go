@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/internal/unavailable"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -23,7 +24,7 @@ func (f *flight) keyOf(c cloudprovider.Candidate) (unavailable.Key, bool) {
 		Zone:         c.Offering.Zone(),
 		GroupID:      f.PlacementGroupID,
 		Partition:    f.partition(),
-		Hardware:     f.hardware(tenancy(f.wish.Requirements, c.Type.Requirements), c.Offering.Zone()),
+		Hardware:     f.hardware(tenancyOf(f.wish.Requirements, c), c.Offering.Zone()),
 	}, true
 }
 
@@ -69,6 +70,20 @@ func (l *Launcher) closed(f *flight) []cloudprovider.OfferingKey {
 	return keys
 }
 
+// inTenancy returns the claim with a requirement for the tenancy of the choice, if its candidates state one, so that the launch template has
+// it. The argument is not changed.
+func inTenancy(claim *v1.NodeClaim, choice Choice) *v1.NodeClaim {
+	stated := choice.Candidates[0].Offering.Value(awsv1.LabelInstanceTenancy)
+	if stated == "" {
+		return claim
+	}
+	pinned := claim.DeepCopy()
+	pinned.Spec.Requirements = append(pinned.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
+		Key: awsv1.LabelInstanceTenancy, Operator: corev1.NodeSelectorOpIn, Values: []string{stated},
+	})
+	return pinned
+}
+
 // offer is a launch template, with the offerings and subnets that a launch uses with it.
 type offer struct {
 	template  Template
@@ -94,7 +109,7 @@ func (l *Launcher) offers(ctx context.Context, f *flight, zones map[string]awsv1
 		return nil, nil
 	}
 	templates, err := l.options.Templates.Ensure(ctx, TemplateRequest{
-		NodeClass: f.NodeClass, NodeClaim: f.NodeClaim, InstanceTypes: choice.InstanceTypes(),
+		NodeClass: f.NodeClass, NodeClaim: inTenancy(f.NodeClaim, choice), InstanceTypes: choice.InstanceTypes(),
 		CapacityType: choice.CapacityType, PlacementGroupID: f.PlacementGroupID,
 	})
 	if err != nil {

@@ -64,14 +64,16 @@ type builder struct {
 
 // zone contains the values that all offerings in a zone share.
 type zone struct {
-	name     string
-	local    bool // see isLocal
-	subnets  []string
-	reason   string             // why no offering is available in the zone; empty if offerings may be available
-	outpost  *outposts.Outpost  // on which the class launches there; nil for none
-	onDemand []requirements.Set // by partition
-	spot     []requirements.Set
+	name    string
+	local   bool // see isLocal
+	subnets []string
+	reason  string              // why is the reason why no offering is available there; empty if one may be
+	outpost *outposts.Outpost   // on which the class launches there; nil for none
+	sets    map[string]zoneSets // by tenancy
 }
+
+// zoneSets are the requirements of a tenancy's offerings in a zone, by partition.
+type zoneSets struct{ onDemand, spot []requirements.Set }
 
 func (b *builder) prepare() {
 	b.partitions = []int32{0}
@@ -88,22 +90,15 @@ func (b *builder) prepare() {
 	for _, z := range b.view.Settings.Zones {
 		b.zoneIDs[z.Name] = cmp.Or(z.ID, b.zoneIDs[z.Name])
 	}
-	hardware := instancetype.HardwareLabels(b.view.Settings.Tenancy)
 	for _, z := range b.market.Catalog.Zones {
-		var outpost *outposts.Outpost
-		hardware := hardware
-		if o, ok := b.view.Outposts[z.Name]; ok {
-			outpost = &o
-			hardware = append(slices.Clone(hardware), requirements.In(instancetype.LabelOutpostID, outposts.ID(o.ARN)))
-		}
+		outpost, sets := b.setsIn(z.Name)
 		b.zones = append(b.zones, zone{
-			name:     z.Name,
-			outpost:  outpost,
-			local:    isLocal(b.market.Catalog.Region, z.Name),
-			subnets:  b.view.Subnets[z.Name],
-			reason:   b.zoneReason(z.Name),
-			onDemand: b.sets(z.Name, poolv1.CapacityTypeOnDemand, hardware...),
-			spot:     b.sets(z.Name, poolv1.CapacityTypeSpot, hardware...),
+			name:    z.Name,
+			outpost: outpost,
+			local:   isLocal(b.market.Catalog.Region, z.Name),
+			subnets: b.view.Subnets[z.Name],
+			reason:  b.zoneReason(z.Name),
+			sets:    sets,
 		})
 	}
 	b.reserved, b.reservedSets = map[string][]awsv1.CapacityReservation{}, map[string][]requirements.Set{}
@@ -112,6 +107,7 @@ func (b *builder) prepare() {
 			continue
 		}
 		b.reserved[r.InstanceType] = append(b.reserved[r.InstanceType], r)
+		hardware := instancetype.OfferingLabels(b.view.Settings.Tenancy, tenancyIn(b.view.Settings.Tenancy, r))
 		b.reservedSets[r.ID] = b.sets(r.AvailabilityZone, poolv1.CapacityTypeReserved, append(reservationLabels(r), hardware...)...)
 	}
 }
@@ -192,6 +188,18 @@ func (b *builder) typeOf(shape *instancetype.Shape) cloudprovider.InstanceType {
 // offer calls give for all possible offerings of a type, including those without a price. reason says why an offering is unavailable; it is
 // empty for available offerings.
 func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Offering, reason string)) {
+	for _, variant := range shape.Variants() {
+		b.offerIn(variant, give)
+		for _, r := range b.reserved[shape.Type.Name] {
+			if shape.Tenancy() != instancetype.TenancyApart || sameTenancy(variant, r) {
+				b.reserve(variant, r, give)
+			}
+		}
+	}
+}
+
+// offerIn yields the offerings of a type with one tenancy, without those of reservations.
+func (b *builder) offerIn(shape *instancetype.Shape, give func(o cloudprovider.Offering, reason string)) {
 	t := shape.Facts
 	onDemand, spot := slices.Contains(t.UsageClasses, poolv1.CapacityTypeOnDemand), slices.Contains(t.UsageClasses, poolv1.CapacityTypeSpot)
 	spot = spot && !shape.OnHosts()
@@ -215,17 +223,14 @@ func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Off
 				basis = b.basisOf(quote)
 			}
 			price, source := orStandIn(quote.USD, quote.Source, standIn)
-			b.buy(shape, z, poolv1.CapacityTypeOnDemand, z.onDemand, priced{price, source, basis, nil, b.hostsFull(shape, z.name)}, give)
+			b.buy(shape, z, poolv1.CapacityTypeOnDemand, z.sets[shape.Tenancy()].onDemand, priced{price, source, basis, nil, b.hostsFull(shape, z.name)}, give)
 		}
 		if spot {
 			quote, _ := b.market.Prices.Spot(t.Name, z.name)
 			quote = inTenancy(shape, quote)
 			price, source := orStandIn(quote.USD, quote.Source, standIn)
-			b.buy(shape, z, poolv1.CapacityTypeSpot, z.spot, priced{price, source, b.basisOfRange(quote, low, high), rate, ""}, give)
+			b.buy(shape, z, poolv1.CapacityTypeSpot, z.sets[shape.Tenancy()].spot, priced{price, source, b.basisOfRange(quote, low, high), rate, ""}, give)
 		}
-	}
-	for _, r := range b.reserved[t.Name] {
-		b.reserve(shape, r, onDemandQuote.USD, give)
 	}
 }
 
@@ -289,8 +294,8 @@ func (b *builder) closed(shape *instancetype.Shape, zoneName, capacityType strin
 	return reason
 }
 
-// reserve calls give for the offerings of a reservation, one for each partition.
-func (b *builder) reserve(shape *instancetype.Shape, r awsv1.CapacityReservation, onDemandUSD float64, give func(cloudprovider.Offering, string)) {
+// reserve passes the offerings of a reservation to give, one for each partition.
+func (b *builder) reserve(shape *instancetype.Shape, r awsv1.CapacityReservation, give func(cloudprovider.Offering, string)) {
 	room := b.market.Rooms.Room(r.ID)
 	reason := cmp.Or(shape.Incompatible, b.zoneReason(r.AvailabilityZone))
 	if reason == "" && shape.OnHosts() {
@@ -312,6 +317,7 @@ func (b *builder) reserve(shape *instancetype.Shape, r awsv1.CapacityReservation
 	case room == 0:
 		reason = ReasonReservationFull
 	}
+	onDemand := b.onDemandIn(shape, &zone{})
 	for i, partition := range b.partitions {
 		why := reason
 		if why == "" {
@@ -319,19 +325,13 @@ func (b *builder) reserve(shape *instancetype.Shape, r awsv1.CapacityReservation
 		}
 		give(cloudprovider.Offering{
 			Requirements:        b.reservedSets[r.ID][i],
-			Price:               onDemandUSD / reservedPriceDivisor,
+			Price:               onDemand.USD / reservedPriceDivisor,
 			PriceSource:         "reserved: paid for by the reservation",
 			Available:           why == "",
 			ReservationCapacity: room,
 			ReservationEnds:     reservations.TakenBackAt(r),
 		}, why)
 	}
-}
-
-// sameTenancy reports whether instances of the shape can use the reservation. Where NodeClaims choose the tenancy, launches are for shared
-// hardware unless the claim excludes it, and then the view is one for dedicated hardware.
-func sameTenancy(shape *instancetype.Shape, r awsv1.CapacityReservation) bool {
-	return shape.Dedicated() == (r.Tenancy == awsv1.TenancyDedicated)
 }
 
 // offeredIn reports whether EC2 offers the type in a zone.

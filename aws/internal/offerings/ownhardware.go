@@ -1,10 +1,14 @@
 package offerings
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/drawknife/drawknife/api/requirements"
 	poolv1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/aws/internal/outposts"
 	"github.com/drawknife/drawknife/aws/internal/unavailable"
 	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -39,7 +43,49 @@ func (b *builder) onOutpost(shape *instancetype.Shape, z *zone, regional prices.
 		reason = ReasonNotOnOutpost
 	}
 	p := priced{usd: regional.USD / reservedPriceDivisor, source: sourceOutpost, reason: reason}
-	b.buy(shape, z, poolv1.CapacityTypeOnDemand, z.onDemand, p, give)
+	b.buy(shape, z, poolv1.CapacityTypeOnDemand, z.sets[shape.Tenancy()].onDemand, p, give)
+}
+
+// setsIn returns the Outpost on which the class launches in a zone, or nil, and the requirements of the zone's offerings by tenancy.
+func (b *builder) setsIn(zoneName string) (*outposts.Outpost, map[string]zoneSets) {
+	var (
+		outpost *outposts.Outpost
+		labels  []requirements.Requirement
+	)
+	if o, ok := b.view.Outposts[zoneName]; ok {
+		outpost, labels = &o, []requirements.Requirement{requirements.In(instancetype.LabelOutpostID, outposts.ID(o.ARN))}
+	}
+	sets := map[string]zoneSets{}
+	setting := b.view.Settings.Tenancy
+	for _, tenancy := range tenanciesOf(setting) {
+		hardware := append(instancetype.OfferingLabels(setting, tenancy), labels...)
+		sets[tenancy] = zoneSets{
+			onDemand: b.sets(zoneName, poolv1.CapacityTypeOnDemand, hardware...), spot: b.sets(zoneName, poolv1.CapacityTypeSpot, hardware...),
+		}
+	}
+	return outpost, sets
+}
+
+// tenanciesOf returns the tenancies with offerings of their own for a setting.
+func tenanciesOf(setting string) []string {
+	if setting == instancetype.TenancyApart {
+		return []string{awsv1.TenancyDefault, awsv1.TenancyDedicated}
+	}
+	return []string{setting}
+}
+
+// tenancyIn returns the tenancy of instances that use a reservation: that of the setting, or with TenancyApart that of the reservation.
+func tenancyIn(setting string, r awsv1.CapacityReservation) string {
+	if setting != instancetype.TenancyApart {
+		return setting
+	}
+	return cmp.Or(string(r.Tenancy), awsv1.TenancyDefault)
+}
+
+// sameTenancy reports whether instances of the shape can use the reservation. Where NodeClaims choose the tenancy, launches are for shared
+// hardware unless the claim excludes it, and then the view is one for dedicated hardware.
+func sameTenancy(shape *instancetype.Shape, r awsv1.CapacityReservation) bool {
+	return shape.Dedicated() == (r.Tenancy == awsv1.TenancyDedicated)
 }
 
 // hardware that instances of the shape run on in a zone.

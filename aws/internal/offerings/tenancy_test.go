@@ -1,12 +1,15 @@
 package offerings_test
 
 import (
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/aws/internal/offerings"
 	"github.com/drawknife/drawknife/aws/internal/unavailable"
 	"github.com/drawknife/drawknife/aws/prices"
@@ -165,5 +168,51 @@ func TestReservationsByTenancy(t *testing.T) {
 		if got != want {
 			t.Errorf("tenancy %q uses %q, want %q", tenancy, got, want)
 		}
+	}
+}
+
+// Where a NodePool allows shared and dedicated hardware, each has offerings of its own, with its price, stock and reservations.
+func TestTenanciesApart(t *testing.T) {
+	all := small(t)
+	class := reserving(
+		reservation("cr-shared", "m5.large", "us-east-1a"),
+		reservation("cr-dedicated", "m5.large", "us-east-1a", func(r *awsv1.CapacityReservation) { r.Tenancy = awsv1.TenancyDedicated }),
+	)
+	m := market(t, all)
+	m.Rooms = rooms(map[string]int{"cr-shared": 1, "cr-dedicated": 1})
+	memory := unavailable.New(unavailable.Options{Now: start})
+	memory.Mark(unavailable.Key{CapacityType: "on-demand", InstanceType: "m5.large", Zone: "us-east-1a", Hardware: unavailable.HardwareOf("dedicated", "")})
+	m.Unavailable = memory.Snapshot()
+	options := offerings.Options{}
+	options.Settings.Tenancy = instancetype.TenancyApart
+	m5 := resolve(t, m, view(t, all, class, options))["m5.large"]
+	got := map[string]cloudprovider.Offering{}
+	for _, o := range m5.Offerings {
+		if o.Zone() == "us-east-1a" {
+			key := o.CapacityType() + "/" + o.Value(awsv1.LabelInstanceTenancy) + "/" + o.Value(awsv1.LabelCapacityReservationID)
+			if _, twice := got[key]; twice {
+				t.Errorf("%s is there twice", key)
+			}
+			got[key] = o
+		}
+	}
+	want := []string{
+		"on-demand/dedicated/", "on-demand/default/", "reserved/dedicated/cr-dedicated", "reserved/default/cr-shared", "spot/dedicated/", "spot/default/",
+	}
+	if keys := slices.Sorted(maps.Keys(got)); !slices.Equal(keys, want) {
+		t.Fatalf("offerings %q, want %q", keys, want)
+	}
+	for key, o := range got {
+		if available := key != "on-demand/dedicated/"; o.HasRoom() != available {
+			t.Errorf("%s has room: %t", key, o.HasRoom())
+		}
+	}
+	for _, capacityType := range []string{"on-demand", "spot"} {
+		if shared, dedicated := got[capacityType+"/default/"].Price, got[capacityType+"/dedicated/"].Price; math.Abs(dedicated-1.1*shared) > 1e-6 {
+			t.Errorf("%s costs %v on shared and %v on dedicated hardware", capacityType, shared, dedicated)
+		}
+	}
+	if values := m5.Requirements.Get(awsv1.LabelInstanceTenancy).Values(); len(values) != 2 {
+		t.Errorf("the type has the tenancies %v", values)
 	}
 }
