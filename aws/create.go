@@ -46,13 +46,20 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 		return nil, err
 	}
 	if len(there.Live) > 0 {
-		return p.adopt(ctx, nodeClaim, oldest(there.Live)), nil
+		i := oldest(there.Live)
+		if err := p.resume(ctx, &i); err != nil {
+			return nil, err
+		}
+		return p.adopt(ctx, nodeClaim, i), nil
 	}
 	request, err := p.launchRequest(ctx, nodeClaim)
 	if err != nil {
 		return nil, err
 	}
 	request.Dead = there.Dead
+	if created := p.revive(ctx, request); created != nil {
+		return created, nil
+	}
 	instance, err := p.burst.launch(ctx, request.Request)
 	if err != nil {
 		return nil, err

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -14,6 +16,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/internal/instances"
 	"github.com/drawknife/drawknife/aws/internal/launch"
+	"github.com/drawknife/drawknife/aws/internal/warm"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
@@ -68,7 +71,7 @@ func (p *Provider) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	if nodeClaim == nil {
 		return cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
 	}
-	err := p.delete(ctx, nodeClaim.Status.ProviderID)
+	err := p.delete(ctx, nodeClaim)
 	if err == nil {
 		return nil
 	}
@@ -78,9 +81,10 @@ func (p *Provider) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	return fmt.Errorf("deleting nodeclaim %q: %w", nodeClaim.Name, err)
 }
 
-func (p *Provider) delete(ctx context.Context, providerID string) error {
+func (p *Provider) delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
+	providerID := nodeClaim.Status.ProviderID
 	i, err := p.instance(ctx, providerID)
-	if err != nil || i.Terminating() {
+	if err != nil || i.Terminating() || p.keepWarm(ctx, nodeClaim, i) {
 		return err
 	}
 	err = p.instances.Terminate(ctx, i)
@@ -152,4 +156,184 @@ func (p *Provider) TagNode(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	p.log.Info("tagged instance after its node joined", "nodeClaim", nodeClaim.Name, "node", nodeClaim.Status.NodeName, "instanceID", i.ID, "hostname", i.Hostname,
 		"instanceType", i.Type, "zone", i.Zone, "capacityType", i.CapacityType)
 	return nil
+}
+
+// reviving holds the warm instances that launches of this process are taking, by id. The zero value is ready.
+type reviving struct {
+	mu    sync.Mutex
+	taken map[string]bool
+}
+
+// classHash returns the drift hash of a node class, or "" if it can't be computed.
+func (p *Provider) classHash(ctx context.Context, class *awsv1.EC2NodeClass) string {
+	info, err := p.options.Cluster.ClusterInfo(ctx)
+	if err != nil {
+		return ""
+	}
+	return class.Hash(info.CABundle)
+}
+
+// keepWarm stops the instance of a claim for later claims, if its node class wants that and the instance is suitable. It returns false if the
+// instance must be terminated.
+func (p *Provider) keepWarm(ctx context.Context, nodeClaim *v1.NodeClaim, i instances.Instance) bool {
+	class, err := p.options.NodeClasses.NodeClass(ctx, nodeClaim.Spec.NodeClassRef.Name)
+	if err != nil || class == nil {
+		return false
+	}
+	size, err := warm.Size(class)
+	if err != nil {
+		p.log.Warn("cannot keep instances warm", "nodeClass", class.Name, "error", err)
+	}
+	if size == 0 {
+		return false
+	}
+	why := warm.Refused(nodeClaim, i, class, p.now())
+	hash := p.classHash(ctx, class)
+	mark := warm.MarkOf(nodeClaim, hash, p.capabilities.Vocabulary)
+	if why == "" && (mark == "" || nodeClaim.Annotations[awsv1.AnnotationHash] != hash) {
+		why = "its configuration is not that of other claims"
+	}
+	if why != "" {
+		p.log.Debug("terminating instance instead of keeping it warm", "nodeClaim", nodeClaim.Name, "instanceID", i.ID, "reason", why)
+		return false
+	}
+	kept, err := p.instances.Warm(ctx, true)
+	if n := slices.DeleteFunc(kept, func(k instances.Instance) bool { return k.NodeClass() != class.Name }); err == nil && len(n) >= size {
+		return false
+	}
+	if err == nil {
+		err = p.instances.Retire(ctx, i, mark)
+	}
+	if err != nil {
+		p.log.Warn("cannot keep instance warm, terminating it", "nodeClaim", nodeClaim.Name, "instanceID", i.ID, "error", err)
+		return false
+	}
+	p.dropWarm(i.ID)
+	p.upkeep.mu.Lock()
+	defer p.upkeep.mu.Unlock()
+	p.upkeep.noWarm = false
+	p.upkeep.kept++
+	p.log.Info("stopped instance to keep it warm", "nodeClaim", nodeClaim.Name, "nodeClass", class.Name, "instanceID", i.ID, "instanceType", i.Type, "zone", i.Zone)
+	return true
+}
+
+// resume starts the instance of a claim if an earlier process gave it to the claim and did not start it.
+func (p *Provider) resume(ctx context.Context, i *instances.Instance) error {
+	if i.State != instances.StateStopped || !p.instances.CanStart() {
+		return nil
+	}
+	if err := p.instances.Start(ctx, *i); err != nil {
+		return err
+	}
+	i.State = instances.StatePending
+	return nil
+}
+
+// revive starts a warm instance for a claim, and returns the claim's description, or nil if there is none or none could be started.
+func (p *Provider) revive(ctx context.Context, r launchRequest) *v1.NodeClaim {
+	p.upkeep.mu.Lock()
+	none := p.upkeep.noWarm
+	p.upkeep.mu.Unlock()
+	if size, err := warm.Size(r.class); err != nil || size == 0 || none || !p.instances.CanStart() {
+		return nil
+	}
+	want, err := p.lookup.ParseSet(r.NodeClaim.Spec.Requirements)
+	if err != nil {
+		return nil // the launch reports it
+	}
+	kept, err := p.instances.Warm(ctx, false)
+	if err != nil {
+		p.log.Warn("cannot find warm instances, launching a new one", "nodeClaim", r.NodeClaim.Name, "error", err)
+		return nil
+	}
+	order := cloudprovider.LaunchOrderBy(r.InstanceTypes, want, r.NodeClaim.Spec.Resources.Requests, r.Cost)
+	wish := warm.Wish{
+		Mark:     warm.MarkOf(r.NodeClaim, p.classHash(ctx, r.class), p.capabilities.Vocabulary),
+		NodePool: v1.PoolOf(r.NodeClaim.Labels), Class: r.class, Cost: r.Cost, Taken: func(id string) bool { return p.reviving.taken[id] },
+	}
+	for {
+		i, of, ok := p.takeWarm(order, kept, wish)
+		if !ok {
+			return nil
+		}
+		if err := p.instances.Revive(ctx, i, r.NodeClaim.Name, r.NodeClaim.UID); err != nil {
+			p.log.Warn("cannot start warm instance", "nodeClaim", r.NodeClaim.Name, "instanceID", i.ID, "error", err)
+			p.dropWarm(i.ID)
+			if !cloudprovider.IsInsufficientCapacity(err) {
+				return nil
+			}
+			kept = slices.DeleteFunc(kept, func(k instances.Instance) bool { return k.ID == i.ID })
+			continue
+		}
+		return p.revived(ctx, r, i, of)
+	}
+}
+
+// takeWarm chooses a warm instance that no other launch takes.
+func (p *Provider) takeWarm(order []cloudprovider.Candidate, kept []instances.Instance, wish warm.Wish) (instances.Instance, cloudprovider.Candidate, bool) {
+	p.reviving.mu.Lock()
+	defer p.reviving.mu.Unlock()
+	i, of, ok := warm.Choose(order, kept, wish)
+	if ok {
+		if p.reviving.taken == nil {
+			p.reviving.taken = map[string]bool{}
+		}
+		p.reviving.taken[i.ID] = true
+	}
+	return i, of, ok
+}
+
+// dropWarm lets other launches take an instance again.
+func (p *Provider) dropWarm(id string) {
+	p.reviving.mu.Lock()
+	defer p.reviving.mu.Unlock()
+	delete(p.reviving.taken, id)
+}
+
+// revived remembers a warm instance that is starting for a claim, and describes it.
+func (p *Provider) revived(ctx context.Context, r launchRequest, i instances.Instance, of cloudprovider.Candidate) *v1.NodeClaim {
+	i.State, i.LaunchTime, i.Tags = instances.StatePending, p.now(), maps.Clone(i.Tags)
+	i.Tags[launch.TagNodeClaimUID], i.Tags[awsv1.TagNodeClaim] = string(r.NodeClaim.UID), r.NodeClaim.Name
+	p.instances.Remember(i)
+	p.machines.add(i)
+	p.log.Info("started warm instance", "nodeClaim", r.NodeClaim.Name, "instanceID", i.ID, "instanceType", i.Type, "zone", i.Zone)
+	created := p.claimOf(i, r.class, of.Type, of.Offering)
+	p.annotate(ctx, created, r.class)
+	return created
+}
+
+// tendWarm stops warm instances whose stop was interrupted, and terminates those that no claim can use any more. While there are none, EC2 is
+// asked only once.
+func (p *Provider) tendWarm(ctx context.Context) error {
+	p.upkeep.mu.Lock()
+	skip, before := p.upkeep.noWarm, p.upkeep.kept
+	p.upkeep.mu.Unlock()
+	if skip {
+		return nil
+	}
+	kept, err := p.instances.Warm(ctx, true)
+	if err != nil {
+		return err
+	}
+	p.upkeep.mu.Lock()
+	p.upkeep.noWarm = len(kept) == 0 && p.upkeep.kept == before
+	p.upkeep.mu.Unlock()
+	duties := warm.Tend(kept, func(name string) (*awsv1.EC2NodeClass, string, bool) {
+		class, err := p.options.NodeClasses.NodeClass(ctx, name)
+		if err != nil || class == nil {
+			return nil, "", err == nil
+		}
+		hash := p.classHash(ctx, class)
+		return class, hash, hash != ""
+	}, p.now())
+	var errs []error
+	for _, i := range duties.Stop {
+		mark, _ := i.Mark()
+		errs = append(errs, p.instances.Retire(ctx, i, mark))
+	}
+	for _, i := range duties.Terminate {
+		p.log.Info("terminating warm instance", "instanceID", i.ID, "nodeClass", i.NodeClass(), "instanceType", i.Type)
+		errs = append(errs, cloudprovider.IgnoreNodeClaimNotFound(p.instances.Terminate(ctx, i)))
+	}
+	return errors.Join(errs...)
 }

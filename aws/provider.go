@@ -78,6 +78,7 @@ type Provider struct {
 	creating  refresh.Turns[types.UID]
 	grouping  refresh.Turns[string] // keys are those of launch.BatchID
 	burst     *burst
+	reviving  reviving
 	upkeep    upkeep
 
 	classes       *nodeclass.Reconciler
@@ -242,8 +243,9 @@ func (p *Provider) assembleLaunch() (err error) {
 	if err != nil {
 		return err
 	}
+	stopper, _ := urgent.(sdk.WarmAPI) // nil if the client can't stop instances
 	p.instances, err = instances.New(instances.Options{
-		EC2: urgent, Cluster: p.config.ClusterName, ServeAlpha: p.config.ServeAlpha, Now: p.now, Observe: p.options.observeBatches(),
+		EC2: urgent, Warm: stopper, Cluster: p.config.ClusterName, ServeAlpha: p.config.ServeAlpha, Now: p.now, Observe: p.options.observeBatches(),
 		Shifted: func(_, zoneID string) bool {
 			return p.shifts != nil && zoneID != "" && p.shifts.Snapshot().Shifted(zoneID)
 		},

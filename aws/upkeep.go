@@ -27,6 +27,8 @@ type upkeep struct {
 	checked  time.Time
 	hydrated bool
 	shiftErr error // error of the last read of zonal shifts
+	noWarm   bool  // the last list had no warm instances, and none was kept since
+	kept     int   // how many instances were kept warm so far
 }
 
 // due reports whether the period every has passed since last. If so, it sets last to now.
@@ -112,6 +114,9 @@ func (p *Provider) Maintain(ctx context.Context) (next time.Time, err error) {
 	var errs []error
 	if _, err := p.templates.Sweep(ctx); err != nil {
 		errs = append(errs, fmt.Errorf("deleting unused launch templates: %w", err))
+	}
+	if err := p.tendWarm(ctx); err != nil {
+		errs = append(errs, fmt.Errorf("tending warm instances: %w", err))
 	}
 	if p.upkeep.due(&p.upkeep.checked, recheckEvery, now) {
 		if _, err := p.images.Recheck(ctx); err != nil {

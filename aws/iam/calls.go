@@ -61,6 +61,7 @@ func table() []call {
 	queued := func(s Settings) bool { return s.Queue != "" }
 	committed := func(s Settings) bool { return s.Commitments }
 	billed := func(s Settings) bool { return s.Commitments && s.CostExplorer }
+	warmed := func(s Settings) bool { return s.WarmPools }
 	scored := func(s Settings) bool { return s.SpotPlacementScores }
 	migrated := func(s Settings) bool { return s.VerifyMigration }
 	blocks := func(s Settings) bool { return s.CapacityBlocks || s.PurchaseCapacityBlocks }
@@ -102,6 +103,8 @@ func table() []call {
 	}
 	return append(rows,
 		call{api: "HostsAPI", method: "DescribeHosts", grants: in("ec2:DescribeHosts", readRegion), when: func(s Settings) bool { return s.DedicatedHosts }},
+		call{api: "WarmAPI", method: "StopInstances", grants: in("ec2:StopInstances", end), when: warmed},
+		call{api: "WarmAPI", method: "StartInstances", grants: in("ec2:StartInstances", end), when: warmed},
 		call{api: "SpotScoresAPI", method: "GetSpotPlacementScores", grants: in("ec2:GetSpotPlacementScores", readRegion), when: scored},
 		call{api: "SSMAPI", method: "GetParameter", grants: in("ssm:GetParameter", readParameters)},
 		call{api: "EKSAPI", method: "DescribeCluster", grants: in("eks:DescribeCluster", readCluster), when: onEKS},

@@ -34,7 +34,7 @@ var takes = map[string][]string{
 // services are the prefixes of actions, by interface and by package of the SDK.
 var services = map[string]string{
 	"EC2API": "ec2", "EC2MigrationAPI": "ec2", "EC2CapacityBlockAPI": "ec2", "IAMMigrationAPI": "iam", "SSMAPI": "ssm", "EKSAPI": "eks", "PricingAPI": "pricing", "IAMAPI": "iam", "SQSAPI": "sqs", "ZonalShiftAPI": "arc-zonal-shift",
-	"SavingsPlansAPI": "savingsplans", "CostExplorerAPI": "ce", "ReservedInstancesAPI": "ec2", "SpotScoresAPI": "ec2", "HostsAPI": "ec2",
+	"SavingsPlansAPI": "savingsplans", "CostExplorerAPI": "ce", "ReservedInstancesAPI": "ec2", "SpotScoresAPI": "ec2", "HostsAPI": "ec2", "WarmAPI": "ec2",
 }
 
 // packages are those of the SDK with another name than the prefix of their actions.
@@ -44,7 +44,7 @@ var packages = map[string]string{"ce": "costexplorer"}
 func interfaces(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	for _, name := range []string{"apis.go", "billingapis.go", "hostsapi.go"} {
+	for _, name := range []string{"apis.go", "billingapis.go", "hostsapi.go", "warmapi.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "sdk", name), nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func everything(s *iam.Settings) {
 	s.LaunchResources = []string{"key-pair", "dedicated-host"}
 	s.ZonalShift, s.SpotServiceLinkedRole, s.VerifyMigration, s.PurchaseCapacityBlocks = true, true, true, true
 	s.Commitments, s.CostExplorer, s.SpotPlacementScores = true, true, true
-	s.DedicatedHosts = true
+	s.DedicatedHosts, s.WarmPools = true, true
 }
 
 func generate(t *testing.T, s iam.Settings) iam.Setup {

@@ -61,6 +61,8 @@ type Settings struct {
 	// DedicatedHosts allows launches on Dedicated Hosts and in host resource groups, which EC2NodeClasses name in spec.placement, and
 	// reading how much room hosts have.
 	DedicatedHosts bool
+	// WarmPools allows stopping and starting the cluster's instances, for EC2NodeClasses with the annotation drawknife.dev/warm-pool.
+	WarmPools bool
 	// LicenseConfigurations allows launches with licence configurations, which EC2NodeClasses name in spec.licenseSpecifications.
 	LicenseConfigurations bool
 	// SpotPlacementScores allows asking EC2 how likely spot launches are to succeed.

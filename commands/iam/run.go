@@ -102,6 +102,7 @@ func newCommandLine(program string) *commandLine {
 	f.BoolVar(&s.ZonalShift, "zonal-shift", false, "look for zones that the cluster is shifted away from")
 	f.BoolVar(&s.Commitments, "commitments", false, "read Savings Plans and Reserved Instances")
 	f.BoolVar(&s.CostExplorer, "cost-explorer", false, "with --commitments: ask Cost Explorer what is used, and for discounts")
+	f.BoolVar(&s.WarmPools, "warm-pools", false, "stop and start instances for warm pools")
 	f.BoolVar(&s.DedicatedHosts, "dedicated-hosts", false, "launch on Dedicated Hosts and in host resource groups")
 	f.BoolVar(&s.LicenseConfigurations, "license-configurations", false, "launch with licence configurations of AWS License Manager")
 	f.BoolVar(&s.SpotPlacementScores, "spot-placement-scores", false, "ask EC2 how likely spot launches are to succeed")

@@ -899,6 +899,7 @@ func publicTypes() map[string]reflect.Type {
 		"aws/sdk.SSMAPI":                                   reflect.TypeFor[aws_sdk.SSMAPI](),
 		"aws/sdk.SavingsPlansAPI":                          reflect.TypeFor[aws_sdk.SavingsPlansAPI](),
 		"aws/sdk.SpotScoresAPI":                            reflect.TypeFor[aws_sdk.SpotScoresAPI](),
+		"aws/sdk.WarmAPI":                                  reflect.TypeFor[aws_sdk.WarmAPI](),
 		"aws/sdk.ZonalShiftAPI":                            reflect.TypeFor[aws_sdk.ZonalShiftAPI](),
 		"cloudprovider.AttributeBinding":                   reflect.TypeFor[cloudprovider.AttributeBinding](),
 		"cloudprovider.Candidate":                          reflect.TypeFor[cloudprovider.Candidate](),

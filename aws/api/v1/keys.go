@@ -123,6 +123,9 @@ const (
 	// AnnotationDeviceDrivers on a node class names the device drivers that run on its nodes, and overrides the setting of the
 	// controller. It is a list such as "nvidia=gpu.nvidia.com,efa=dra.net", or empty if device plugins serve all devices.
 	AnnotationDeviceDrivers = "drawknife.dev/device-drivers"
+	// AnnotationWarmPool on a node class is how many stopped instances are kept for later claims instead of being terminated: "3". See
+	// docs/launching.md.
+	AnnotationWarmPool = "drawknife.dev/warm-pool"
 	// AnnotationNVIDIAConsumableCapacity on a node class is the value of the setting consumableShares of NVIDIA's driver on its nodes.
 	AnnotationNVIDIAConsumableCapacity = "karpenter.k8s.aws/nvidia-consumable-capacity"
 	// AnnotationInstanceTagged is "true" on a claim whose instance carries the tags that are known only after launch.

@@ -34,6 +34,8 @@ const (
 type Options struct {
 	// EC2 is the client; DescribeInstances, TerminateInstances and CreateTags are called.
 	EC2 sdk.EC2API
+	// Warm stops and starts instances; nil if the client can't: then none are kept warm.
+	Warm sdk.WarmAPI
 	// Cluster is the name of the instances' cluster.
 	Cluster string
 	// With ServeAlpha, instances of pools that were created as v1alpha5 are also listed, and found by their claims: those of release 0.28
@@ -145,7 +147,7 @@ func (c *Client) Get(ctx context.Context, id string) (Instance, error) {
 			found = &unseen[0]
 		}
 	}
-	if found == nil || found.State == StateTerminated {
+	if found == nil || found.State == StateTerminated || found.Warm() && found.State == StateStopped {
 		return Instance{}, cloudprovider.NewNodeClaimNotFoundError(id, nil)
 	}
 	if !found.Of(c.options.Cluster) {
@@ -274,7 +276,7 @@ func (c *Client) List(ctx context.Context) ([]Instance, error) {
 	if found, err = c.owned(ctx, found); err != nil {
 		return nil, fmt.Errorf("listing the instances of cluster %q: %w", c.options.Cluster, err)
 	}
-	return c.seenOrUnseen(found, func(*Instance) bool { return true }), nil
+	return withoutWarm(c.seenOrUnseen(found, func(*Instance) bool { return true })), nil
 }
 
 // present returns the states in which instances still exist.

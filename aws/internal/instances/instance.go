@@ -85,7 +85,7 @@ func (i *Instance) ProviderID() string { return ProviderID(i.Zone, i.ID) }
 
 // Terminating reports whether the instance is shutting down or terminated.
 func (i *Instance) Terminating() bool {
-	return i.State == StateShuttingDown || i.State == StateTerminated
+	return i.Warm() || i.State == StateShuttingDown || i.State == StateTerminated
 }
 
 // NodePool returns the pool that the instance was launched for, or the zero value if its tags don't say. Tags for pools have the same keys
