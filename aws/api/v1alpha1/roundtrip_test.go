@@ -142,7 +142,7 @@ func drawNodeTemplate(t *rapid.T) *AWSNodeTemplate {
 	node.Spec.Tags = rapid.MapOfN(rapid.OneOf(word, rapid.Just(tagManagedBy)), word, 0, 3).Draw(t, "tags")
 	if rapid.Bool().Draw(t, "status") {
 		node.Status = AWSNodeTemplateStatus{
-			Subnets:        []v1.Subnet{{ID: "subnet-1", Zone: word.Draw(t, "zone"), ZoneID: word.Draw(t, "zoneID")}},
+			Subnets:        []v1.Subnet{{ID: "subnet-1", Zone: word.Draw(t, "zone"), ZoneID: word.Draw(t, "zoneID"), OutpostARN: word.Draw(t, "outpostARN")}},
 			SecurityGroups: []v1.SecurityGroup{{ID: "sg-1", Name: word.Draw(t, "groupName")}},
 			AMIs:           []AMI{{ID: "ami-1", Name: word.Draw(t, "imageName"), Requirements: manifesttest.Requirements().Draw(t, "imageRequirements")}},
 		}

@@ -155,7 +155,7 @@ func drawClass(t *rapid.T) *EC2NodeClass {
 	}
 	if rapid.Bool().Draw(t, "status") {
 		class.Status = EC2NodeClassStatus{
-			Subnets:         []v1.Subnet{{ID: "subnet-1", Zone: word.Draw(t, "zone"), ZoneID: word.Draw(t, "zoneID")}},
+			Subnets:         []v1.Subnet{{ID: "subnet-1", Zone: word.Draw(t, "zone"), ZoneID: word.Draw(t, "zoneID"), OutpostARN: word.Draw(t, "outpostARN")}},
 			SecurityGroups:  []v1.SecurityGroup{{ID: "sg-1", Name: word.Draw(t, "groupName")}},
 			AMIs:            []AMI{{ID: "ami-1", Name: word.Draw(t, "imageName"), Requirements: manifesttest.Requirements().Draw(t, "imageRequirements")}},
 			InstanceProfile: word.Draw(t, "profile"),
