@@ -105,6 +105,9 @@ func (i *Instance) NodeClaim() string { return cmp.Or(i.Tags[awsv1.TagNodeClaim]
 // NodeClaimUID returns the UID of the instance's NodeClaim. It returns "" if the tags don't say, or if the instance belongs to a batch and
 // its claim is not known yet.
 func (i *Instance) NodeClaimUID() string {
+	if i.Warm() {
+		return ""
+	}
 	if uid := i.Tags[launch.TagNodeClaimUID]; uid != launch.Batched {
 		return uid
 	}

@@ -129,3 +129,15 @@ func TestFromInstance(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A warm instance belongs to no claim, and counts as leaving.
+func TestWarmInstance(t *testing.T) {
+	i := instances.Instance{State: instances.StateRunning, Tags: map[string]string{"drawknife.dev/nodeclaim-uid": "warm/7/p"}}
+	if mark, warm := i.Mark(); !warm || mark != "7/p" || i.NodeClaimUID() != "" || !i.Terminating() {
+		t.Errorf("mark %q, warm %t, claim %q, leaving %t", mark, warm, i.NodeClaimUID(), i.Terminating())
+	}
+	i.Tags["drawknife.dev/nodeclaim-uid"] = "uid"
+	if i.Warm() || i.NodeClaimUID() != "uid" || i.Terminating() {
+		t.Errorf("the instance of a claim is warm: %t, leaving: %t", i.Warm(), i.Terminating())
+	}
+}
