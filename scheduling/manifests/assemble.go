@@ -81,6 +81,8 @@ func (l *loader) assemble() *Result {
 	if len(l.podMakers) > 0 {
 		result.PodMakers = l.podMakers
 	}
+	result.Scaled = l.scaled
+	slices.SortFunc(result.Scaled, ScaledWorkload.compare)
 	return result
 }
 

@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,13 +10,16 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/scheduling/manifests/internal/operators"
 )
 
 // WorkloadKind is a kind of object outside of Kubernetes that keeps pods which are made from templates in the object.
 type WorkloadKind struct {
 	// Group and Kind identify it, for all versions.
 	Group, Kind string
-	// Parts are its pod templates; at least one.
+	// Parts are its pod templates. Nil: the kind is one of those whose pods this package computes, because a template and a count do not
+	// suffice (LeaderWorkerSet, SparkApplication, ScheduledSparkApplication, Service of Knative); objects of other kinds are skipped.
 	Parts []WorkloadPart
 }
 
@@ -29,8 +33,8 @@ type WorkloadPart struct {
 	Counts []string
 }
 
-// CommonWorkloadKinds returns the kinds of well-known projects that keep pods by template: Argo Rollouts, OpenKruise, JobSet and Ray. The
-// slice is the caller's.
+// CommonWorkloadKinds returns the kinds of well-known projects that make pods: Argo Rollouts, OpenKruise, JobSet, LeaderWorkerSet, Ray, the
+// Spark operator and Knative Serving. The slice is the caller's.
 func CommonWorkloadKinds() []WorkloadKind {
 	plain := []WorkloadPart{{Template: "spec.template", Counts: []string{"spec.replicas"}}}
 	ray := func(spec string) []WorkloadPart {
@@ -49,6 +53,10 @@ func CommonWorkloadKinds() []WorkloadKind {
 		{Group: "ray.io", Kind: "RayCluster", Parts: ray("spec")},
 		{Group: "ray.io", Kind: "RayJob", Parts: ray("spec.rayClusterSpec")},
 		{Group: "ray.io", Kind: "RayService", Parts: ray("spec.rayClusterConfig")},
+		{Group: "leaderworkerset.x-k8s.io", Kind: "LeaderWorkerSet"},
+		{Group: "sparkoperator.k8s.io", Kind: "SparkApplication"},
+		{Group: "sparkoperator.k8s.io", Kind: "ScheduledSparkApplication"},
+		{Group: "serving.knative.dev", Kind: "Service"},
 	}
 }
 
@@ -56,24 +64,54 @@ func CommonWorkloadKinds() []WorkloadKind {
 type customObject struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
-	// parts are its templates, each with the number of pods to make from it.
-	parts []customPart
-}
-
-type customPart struct {
-	path, countPath string
-	count           int
-	template        *corev1.PodTemplateSpec
+	// pods are its templates, and what is known of them as a whole.
+	pods *operators.Object
 }
 
 // readCustom reads an object of a WorkloadKind. It reports false if the object has no template, like a Rollout that refers to a Deployment.
 func (l *loader) readCustom(d document, wk *WorkloadKind) bool {
-	var fields map[string]any
 	object := &customObject{}
-	if json.Unmarshal(d.text, &fields) != nil || json.Unmarshal(d.text, object) != nil {
+	if json.Unmarshal(d.text, object) != nil {
 		return false
 	}
 	d.kind.namespaced = true
+	pods, err := operators.Read(d.groupKind.exported(), d.text)
+	if wk.Parts != nil || pods == nil && err == nil {
+		pods, err = l.templatesAt(d, wk)
+	}
+	if err != nil {
+		var field *operators.FieldError
+		if errors.As(err, &field) {
+			code := ProblemInvalid
+			if field.WrongType {
+				code = ProblemType
+			}
+			l.problem(d.origin, code, l.nameOf(d), field.Path, field.Rule)
+		}
+		return true
+	}
+	if len(pods.Templates) == 0 && !pods.Ended {
+		return false
+	}
+	object.pods = pods
+	apiVersion := d.apiVersion
+	if l.accept(d, object) {
+		object.APIVersion, object.Kind = apiVersion, d.groupKind.kind
+		l.objects.custom = append(l.objects.custom, entry[*customObject]{object: object, origin: d.origin})
+	}
+	return true
+}
+
+// exported returns the kind as package operators has it.
+func (g groupKind) exported() operators.Kind { return operators.Kind{Group: g.group, Kind: g.kind} }
+
+// templatesAt returns the templates at the paths of a kind, with their counts.
+func (l *loader) templatesAt(d document, wk *WorkloadKind) (*operators.Object, error) {
+	var fields map[string]any
+	if err := json.Unmarshal(d.text, &fields); err != nil {
+		return nil, &operators.FieldError{Rule: err.Error(), WrongType: true}
+	}
+	object := &operators.Object{}
 	for _, part := range wk.Parts {
 		elements, at := []any{fields}, []string{""}
 		if part.List != "" {
@@ -84,45 +122,48 @@ func (l *loader) readCustom(d document, wk *WorkloadKind) bool {
 			}
 		}
 		for i, element := range elements {
-			p := customPart{path: at[i] + part.Template, count: 1}
-			raw, ok := fieldAt(element, part.Template).(map[string]any)
-			if !ok {
-				continue
-			}
-			text, err := json.Marshal(raw)
+			template, err := l.templateAt(element, at[i], part)
 			if err != nil {
-				continue
+				return nil, err
 			}
-			p.template = &corev1.PodTemplateSpec{}
-			if _, err := decodeStrict(text, p.template); err != nil {
-				l.problem(d.origin, ProblemType, l.nameOf(d), p.path, strings.TrimPrefix(err.Error(), "json: "))
-				return true
+			if template != nil {
+				object.Templates = append(object.Templates, *template)
 			}
-			for _, path := range part.Counts {
-				n, given := fieldAt(element, path).(float64)
-				if !given {
-					continue
-				}
-				p.countPath = at[i] + path
-				if n < 0 || n > float64(l.limits.Replicas) || n != float64(int(n)) {
-					l.problem(d.origin, ProblemInvalid, l.nameOf(d), p.countPath, fmt.Sprintf("must be a whole number from 0 to %d", l.limits.Replicas))
-					return true
-				}
-				// A product that does not fit in an int is above any limit.
-				p.count = int(min(float64(p.count)*n, 1<<53))
-			}
-			object.parts = append(object.parts, p)
 		}
 	}
-	if len(object.parts) == 0 {
-		return false
+	if suspend, _ := fieldAt(fields, "spec.suspend").(bool); suspend {
+		object.Suspended = "spec.suspend"
 	}
-	apiVersion := d.apiVersion
-	if l.accept(d, object) {
-		object.APIVersion, object.Kind = apiVersion, d.groupKind.kind
-		l.objects.custom = append(l.objects.custom, entry[*customObject]{object: object, origin: d.origin})
+	return object, nil
+}
+
+// templateAt returns one template of an element, or nil if the element has none.
+func (l *loader) templateAt(element any, at string, part WorkloadPart) (*operators.Template, error) {
+	raw, ok := fieldAt(element, part.Template).(map[string]any)
+	if !ok {
+		return nil, nil
 	}
-	return true
+	text, err := json.Marshal(raw)
+	if err != nil {
+		return nil, nil
+	}
+	t := &operators.Template{Path: at + part.Template, Replicas: 1, PerReplica: 1, Pod: &corev1.PodTemplateSpec{}}
+	if _, err := decodeStrict(text, t.Pod); err != nil {
+		return nil, &operators.FieldError{Path: t.Path, Rule: strings.TrimPrefix(err.Error(), "json: "), WrongType: true}
+	}
+	for _, path := range part.Counts {
+		n, given := fieldAt(element, path).(float64)
+		if !given {
+			continue
+		}
+		t.CountPath = at + path
+		if n < 0 || n > float64(l.limits.Replicas) || n != float64(int(n)) {
+			return nil, &operators.FieldError{Path: t.CountPath, Rule: fmt.Sprintf("must be a whole number from 0 to %d", l.limits.Replicas)}
+		}
+		// A product that does not fit in an int is above any limit.
+		t.Replicas = int(min(float64(t.Replicas)*n, 1<<53))
+	}
+	return t, nil
 }
 
 // fieldAt returns the value at a path, or nil if there is none.
@@ -137,15 +178,40 @@ func fieldAt(value any, path string) any {
 	return value
 }
 
-// customWorkloads are the workloads of the object, one for each template.
+// workloads returns the workloads of the object, one for each template.
 func (o *customObject) workloads(at origin) []workload {
 	var list []workload
-	for _, part := range o.parts {
-		w := newWorkload(at, o.Kind, o.APIVersion, o, part.template)
-		w.count, w.countPath = part.count, part.countPath
+	for i := range o.pods.Templates {
+		t := &o.pods.Templates[i]
+		w := newWorkload(at, o.Kind, o.APIVersion, o, t.Pod)
+		w.perReplica, w.scale, w.claims = t.PerReplica, t.Scale, t.Claims
+		// A product that does not fit in an int is above any limit.
+		w.count, w.countPath = int(min(float64(t.Replicas)*float64(t.PerReplica), 1<<53)), t.CountPath
+		if labels := t.IndexLabels; labels != nil {
+			w.indexLabels = func(_ string, index int) map[string]string { return labels(index) }
+		}
 		list = append(list, w)
 	}
 	return list
+}
+
+// addCustom adds the workloads of an object unless the input has pods of it, or objects between it and its pods.
+func (l *loader) addCustom(e entry[*customObject], owners *ownership, add func(w workload, present int)) {
+	o := e.object
+	group, _, _ := strings.Cut(o.APIVersion, "/")
+	if owners.hasMembers(keyOf(group, o.Kind, o)) || o.pods.Ended {
+		return
+	}
+	list := o.workloads(e.origin)
+	if suspended := o.pods.Suspended != ""; l.suspended(list[0], o.pods.Suspended, &suspended) {
+		return
+	}
+	if o.pods.Scheduled {
+		l.warn(e.origin, remark{code: WarningCronJob, kind: o.Kind, name: qualifiedName(o), message: "it is planned as if one of its runs were under way"})
+	}
+	for _, w := range list {
+		add(w, 0)
+	}
 }
 
 // containerList finds a list of containers, which a template has; inside a quoted text, the quotes are escaped.
@@ -160,14 +226,19 @@ func podMakers() []string {
 		"CephCluster.ceph.rook.io", "Kafka.kafka.strimzi.io", "KafkaNodePool.kafka.strimzi.io", "KafkaConnect.kafka.strimzi.io",
 		"Cluster.postgresql.cnpg.io", "postgresql.acid.zalan.do", "RabbitmqCluster.rabbitmq.com", "MongoDBCommunity.mongodbcommunity.mongodb.com",
 		"RedisCluster.redis.redis.opstreelabs.in", "Cassandra.cassandra.datastax.com", "CassandraDatacenter.cassandra.datastax.com",
-		"SparkApplication.sparkoperator.k8s.io", "ScheduledSparkApplication.sparkoperator.k8s.io", "FlinkDeployment.flink.apache.org",
+		"SparkApplication.sparkoperator.k8s.io", "ScheduledSparkApplication.sparkoperator.k8s.io", "Service.serving.knative.dev", "FlinkDeployment.flink.apache.org",
 		"VirtualMachine.kubevirt.io", "VirtualMachineInstanceReplicaSet.kubevirt.io", "OpenTelemetryCollector.opentelemetry.io", "Jaeger.jaegertracing.io",
 		"Keycloak.k8s.keycloak.org", "Vault.vault.banzaicloud.com", "PipelineRun.tekton.dev", "TaskRun.tekton.dev",
 		"HelmRelease.helm.toolkit.fluxcd.io", "Kustomization.kustomize.toolkit.fluxcd.io", "Application.argoproj.io", "ApplicationSet.argoproj.io",
 	}
 }
 
-// makesPods reports whether an object of a skipped kind seems to create pods.
+// makesPods reports whether an object of a skipped kind seems to create pods. An object that a controller keeps, like a Revision of Knative,
+// does not count: its owner answers for its pods.
 func makesPods(d document) bool {
-	return slices.Contains(podMakers(), d.groupKind.String()) || containerList.Match(d.text)
+	if !slices.Contains(podMakers(), d.groupKind.String()) && !containerList.Match(d.text) {
+		return false
+	}
+	var object struct{ Metadata metav1.ObjectMeta }
+	return json.Unmarshal(d.text, &object) != nil || metav1.GetControllerOfNoCopy(&object.Metadata) == nil
 }

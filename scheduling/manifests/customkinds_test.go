@@ -56,10 +56,114 @@ spec:
 	}
 }
 
+// LeaderWorkerSets, Spark applications and Services of Knative make the pods that their controllers would make.
+func TestWorkloadsOfOperators(t *testing.T) {
+	const objects = `
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: llm}
+spec:
+  replicas: 2
+  leaderWorkerTemplate:
+    size: 3
+    workerTemplate: {spec: {containers: [{name: w, resources: {requests: {cpu: 8}}}]}}
+---
+{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h}, spec: {minReplicas: 1, maxReplicas: 4, scaleTargetRef: {apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, name: llm}}}
+---
+apiVersion: sparkoperator.k8s.io/v1beta2
+kind: SparkApplication
+metadata: {name: pi, namespace: data}
+spec: {type: Scala, executor: {memory: 4g}, dynamicAllocation: {enabled: true, initialExecutors: 3, minExecutors: 1, maxExecutors: 5}}
+---
+apiVersion: sparkoperator.k8s.io/v1beta2
+kind: ScheduledSparkApplication
+metadata: {name: nightly, namespace: data}
+spec: {schedule: "@daily", template: {type: Scala, executor: {instances: 2}}}
+---
+apiVersion: sparkoperator.k8s.io/v1beta2
+kind: SparkApplication
+metadata: {name: done, namespace: data}
+spec: {type: Scala}
+status: {applicationState: {state: COMPLETED}}
+---
+apiVersion: serving.knative.dev/v1
+kind: Service
+metadata: {name: hello}
+spec: {template: {metadata: {annotations: {autoscaling.knative.dev/max-scale: "4"}}, spec: {containers: [{image: x}]}}}
+`
+	for how, want := range map[Autoscaling]map[string]int{
+		AutoscalingCurrent: {"LeaderWorkerSet llm": 6, "SparkApplication pi": 4, "ScheduledSparkApplication nightly": 3, "Service hello": 1},
+		AutoscalingMin:     {"LeaderWorkerSet llm": 3, "SparkApplication pi": 2, "ScheduledSparkApplication nightly": 3},
+		AutoscalingMax:     {"LeaderWorkerSet llm": 12, "SparkApplication pi": 6, "ScheduledSparkApplication nightly": 3, "Service hello": 4},
+	} {
+		result := loadAll(t, Options{Workloads: CommonWorkloadKinds(), Autoscaling: how}, Source{Name: "x", Data: []byte(objects)})
+		got, groups := map[string]int{}, map[string]int{}
+		for _, pod := range result.Snapshot.Pods {
+			owner := pod.OwnerReferences[0]
+			got[owner.Kind+" "+owner.Name]++
+			if index := pod.Labels["leaderworkerset.sigs.k8s.io/group-index"]; index != "" {
+				groups[index]++
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: pods (-want +got):\n%s", how, diff)
+		}
+		for index, pods := range groups {
+			if pods != 3 {
+				t.Errorf("%s: group %s has %d pods, want 3", how, index, pods)
+			}
+		}
+		scaled := []ScaledWorkload{
+			{Kind: "SparkApplication", Namespace: "data", Name: "pi", Scaler: "Spark", Min: 1, Max: 5, Planned: want["SparkApplication pi"] - 1},
+			{Kind: "Service", Namespace: "default", Name: "hello", Scaler: "Knative", Max: 4, Planned: want["Service hello"]},
+			{Kind: "LeaderWorkerSet", Namespace: "default", Name: "llm", Scaler: "HorizontalPodAutoscaler h", Min: 3, Max: 12, Planned: want["LeaderWorkerSet llm"]},
+		}
+		if diff := cmp.Diff(scaled, result.Scaled); diff != "" {
+			t.Errorf("%s: scaled (-want +got):\n%s", how, diff)
+		}
+		if result.Skipped != nil {
+			t.Errorf("%s: skipped %v", how, result.Skipped)
+		}
+	}
+	// Each group of a LeaderWorkerSet can be a gang.
+	result := loadAll(t, Options{Workloads: CommonWorkloadKinds(), InferGangs: true}, Source{Name: "x", Data: []byte(objects)})
+	if len(result.Snapshot.Gangs) != 2 || len(result.Snapshot.Gangs[0].Members) != 3 {
+		t.Errorf("gangs %+v", result.Snapshot.Gangs)
+	}
+}
+
+// A copy of a cluster has the pods of such objects, or objects between them: they are not made once more.
+func TestWorkloadsOfOperatorsInACopy(t *testing.T) {
+	const (
+		ksvc    = `{apiVersion: serving.knative.dev/v1, kind: Service, metadata: {name: hello}, spec: {template: {spec: {containers: [{image: x}]}}}}`
+		jobSet  = `{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: train}, spec: {replicatedJobs: [{name: w, template: {spec: {template: {spec: {containers: [{name: c}]}}}}}]}}`
+		held    = `{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: train}, spec: {suspend: true, replicatedJobs: [{name: w, template: {spec: {template: {spec: {containers: [{name: c}]}}}}}]}}`
+		podSpec = `spec: {template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c}]}}, selector: {matchLabels: {a: b}}}`
+		set     = `{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web-1, ownerReferences: [{apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: web, uid: u, controller: true}]}, ` + podSpec + `}`
+	)
+	for name, c := range map[string]struct {
+		text string
+		want int
+	}{
+		"a Rollout and its ReplicaSet": {rollout + "\n---\n" + set, 1},
+		"a Rollout alone":              {rollout, 5},
+		"a pod of Knative":             {ksvc + "\n---\n" + `{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {serving.knative.dev/service: hello}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: u, controller: true}]}, spec: {containers: [{name: c}]}}`, 1},
+		"a Deployment that bears the label of its own accord": {ksvc + "\n---\n" + `{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, labels: {serving.knative.dev/service: hello}}, ` + podSpec + `}`, 2},
+		"a JobSet and its Job":                                {jobSet + "\n---\n" + `{apiVersion: batch/v1, kind: Job, metadata: {name: train-w-0, ownerReferences: [{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, name: train, uid: u, controller: true}]}, spec: {template: {spec: {containers: [{name: c}]}}}}`, 1},
+		"a JobSet that waits":                                 {held, 0},
+	} {
+		result := loadAll(t, Options{Workloads: CommonWorkloadKinds()}, Source{Name: "x", Data: []byte(c.text)})
+		if got := len(result.Snapshot.Pods); got != c.want {
+			t.Errorf("%s: %d pods, want %d", name, got, c.want)
+		}
+	}
+}
+
 func TestWorkloadsThatCannotBeRead(t *testing.T) {
 	for name, c := range map[string]struct{ text, path string }{
 		"a quantity that takes minutes": {`{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: a}, spec: {template: {spec: {containers: [{name: c, resources: {requests: {cpu: "1e-999999999"}}}]}}}}`, "spec.template"},
 		"half a pod":                    {`{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: a}, spec: {replicas: 1.5, template: {spec: {containers: [{name: c}]}}}}`, "spec.replicas"},
+		"a Spark application":           {`{apiVersion: sparkoperator.k8s.io/v1beta2, kind: SparkApplication, metadata: {name: a}, spec: {driver: {memory: 1.5g}}}`, "spec.driver.memory"},
 		"fewer than none":               {`{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: a}, spec: {replicas: -1, template: {spec: {containers: [{name: c}]}}}}`, "spec.replicas"},
 	} {
 		_, err := Load([]Source{{Name: "x", Data: []byte(c.text)}}, Options{Workloads: CommonWorkloadKinds()})
@@ -105,8 +209,18 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: a}
 data: {pod: '{"containers": []}'}
+---
+apiVersion: serving.knative.dev/v1
+kind: Revision
+metadata: {name: a, ownerReferences: [{apiVersion: serving.knative.dev/v1, kind: Configuration, name: a, uid: u, controller: true}]}
+spec: {containers: [{name: c}]}
+---
+apiVersion: example.com/v1
+kind: Worker
+metadata: {name: a}
+spec: {containers: [{name: c}]}
 `)
-	if diff := cmp.Diff(map[string]int{"Rollout.argoproj.io": 1, "Prometheus.monitoring.coreos.com": 1}, result.PodMakers); diff != "" {
+	if diff := cmp.Diff(map[string]int{"Rollout.argoproj.io": 1, "Prometheus.monitoring.coreos.com": 1, "Worker.example.com": 1}, result.PodMakers); diff != "" {
 		t.Errorf("kinds that make pods (-want +got):\n%s", diff)
 	}
 	// A Rollout that refers to a Deployment has no template.

@@ -24,7 +24,7 @@
 // and Workload, PodTemplate, CapacityBuffer, ProvisioningRequest, NodePool, NodeClaim and NodeOverlay. Node classes belong to a cloud:
 // Options.Kinds lists their kinds (aws/convert.Kinds for AWS). Other kinds with pod templates are read if Options.Workloads names them
 // (CommonWorkloadKinds contains those of well-known projects). HorizontalPodAutoscalers and ScaledObjects can determine the number of pods
-// (Options.Autoscaling). All other kinds are skipped, counted and named in a warning. Unknown kinds in the API groups of node autoscaling,
+// (Options.Autoscaling, Result.Scaled). All other kinds are skipped, counted and named in a warning. Unknown kinds in the API groups of node autoscaling,
 // including those of Options.Kinds, are refused, because skipping them could change the plan.
 //
 // # Generations

@@ -16,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/scheduling/manifests/internal/operators"
 )
 
 func deploymentWorkload(o origin, d *appsv1.Deployment) workload {
@@ -207,10 +209,13 @@ type ownership struct {
 	orphans map[objectKey][]*corev1.Pod
 	// running are Deployments with a ReplicaSet in the input that has or wants pods; jobs are CronJobs with Jobs.
 	running, jobs map[objectKey]bool
+	// members are the owners of pods of the input and of objects that make pods, by owner references and labels.
+	members map[objectKey]bool
 }
 
 func (l *loader) ownership() *ownership {
 	own := &ownership{
+		members: make(map[objectKey]bool),
 		count:   make(map[objectKey]int),
 		orphans: make(map[objectKey][]*corev1.Pod),
 		running: make(map[objectKey]bool),
@@ -239,8 +244,53 @@ func (l *loader) ownership() *ownership {
 			own.jobs[ownerKey(e.object, ref)] = true
 		}
 	}
+	if len(l.objects.custom) > 0 {
+		l.noteMembers(own)
+	}
 	return own
 }
+
+// noteMembers fills in the members, for which only objects of Options.Workloads ask.
+func (l *loader) noteMembers(own *ownership) {
+	labels := operators.OwnerLabels()
+	noteLabels := func(object metav1.Object) {
+		for kind, label := range labels {
+			if name := object.GetLabels()[label]; name != "" {
+				own.members[objectKey{groupKind{kind.Group, kind.Kind}, object.GetNamespace(), name}] = true
+			}
+		}
+	}
+	// A manifest may have such a label, too; only a controller sets owner references.
+	note := func(object metav1.Object) {
+		for _, ref := range object.GetOwnerReferences() {
+			own.members[ownerKey(object, ref)] = true
+			noteLabels(object)
+		}
+	}
+	for _, e := range l.objects.pods {
+		note(e.object)
+	}
+	for _, e := range l.objects.deployments {
+		note(e.object)
+	}
+	for _, e := range l.objects.statefulSets {
+		note(e.object)
+	}
+	for _, e := range l.objects.jobs {
+		note(e.object)
+	}
+	for _, e := range l.objects.custom {
+		note(e.object)
+	}
+	for _, e := range l.objects.replicaSets {
+		if replicas(e.object.Spec.Replicas) > 0 {
+			note(e.object)
+		}
+	}
+}
+
+// hasMembers reports whether the input has pods of the owner, or objects between it and its pods.
+func (own *ownership) hasMembers(owner objectKey) bool { return own.members[owner] }
 
 func ownerKey(object metav1.Object, ref metav1.OwnerReference) objectKey {
 	group, _, grouped := strings.Cut(ref.APIVersion, "/")

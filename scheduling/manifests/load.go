@@ -88,6 +88,9 @@ type Result struct {
 	PodTemplates []*corev1.PodTemplate                `json:",omitempty"`
 	// Warnings are remarks on input that was loaded nevertheless.
 	Warnings []Warning
+	// Scaled are the workloads of the input whose pods were made in the number that Options.Autoscaling says, by namespace, name and kind. Nil:
+	// none.
+	Scaled []ScaledWorkload `json:",omitempty"`
 	// Skipped counts the objects of kinds that planning does not read, by "Kind" or "Kind.group". Nil means none.
 	Skipped map[string]int
 	// PodMakers are the kinds of Skipped that seem to create pods, which are not planned: kinds of well-known operators, and objects that
@@ -144,6 +147,7 @@ type loader struct {
 	warnings  warnings
 	skipped   map[string]int
 	podMakers map[string]int
+	scaled    []ScaledWorkload
 	// scalers are the autoscalers by their targets; custom are the kinds of Options.Workloads.
 	scalers map[objectKey]scaler
 	custom  map[groupKind]*WorkloadKind

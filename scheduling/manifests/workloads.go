@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/scheduling/manifests/internal/operators"
 )
 
 // These are kinds of workloads in owner references.
@@ -62,8 +65,9 @@ func (l *loader) templates() []podTemplate {
 		add(e.origin, kindCronJob, e.object, "spec.jobTemplate.spec.template", &e.object.Spec.JobTemplate.Spec.Template)
 	}
 	for _, e := range l.objects.custom {
-		for _, part := range e.object.parts {
-			add(e.origin, e.object.Kind, e.object, part.path, part.template)
+		for i := range e.object.pods.Templates {
+			t := &e.object.pods.Templates[i]
+			add(e.origin, e.object.Kind, e.object, t.Path, t.Pod)
 		}
 	}
 	for _, e := range l.objects.podTemplates {
@@ -80,6 +84,10 @@ type workload struct {
 	template *corev1.PodTemplateSpec
 	// count is the desired number of pods; their ordinals begin at first.
 	count, first int
+	// perReplica is the number of pods that one replica of an autoscaler has; scale is the range of replicas of a workload that scales
+	// itself, and nil for others.
+	perReplica int
+	scale      *operators.Scale
 	// countPath is the field that contains count.
 	countPath string
 	// owner is put on every pod.
@@ -95,8 +103,8 @@ type workload struct {
 func newWorkload(o origin, kind, apiVersion string, object metav1.Object, template *corev1.PodTemplateSpec) workload {
 	return workload{
 		origin: o, kind: kind, object: object, template: template,
-		countPath: "spec.replicas",
-		owner:     ownerReference(apiVersion, kind, object.GetName(), object),
+		countPath: "spec.replicas", perReplica: 1,
+		owner: ownerReference(apiVersion, kind, object.GetName(), object),
 	}
 }
 
@@ -190,13 +198,7 @@ func (l *loader) workloadsToExpand() []workload {
 		}
 	}
 	for _, e := range l.objects.custom {
-		group, _, _ := strings.Cut(e.object.APIVersion, "/")
-		present := owners.pods(group, e.object.Kind, e.object)
-		for _, w := range e.object.workloads(e.origin) {
-			if present == 0 {
-				add(w, 0)
-			}
-		}
+		l.addCustom(e, owners, add)
 	}
 	return list
 }
@@ -254,6 +256,8 @@ const (
 type scaler struct {
 	name     string
 	min, max int
+	// unbounded scalers have no maximum.
+	unbounded bool
 }
 
 // isScaler reports whether objects of the kind scale workloads.
@@ -310,28 +314,81 @@ func (l *loader) readScaler(d document) bool {
 	return true
 }
 
-// autoscale sets how many pods of a workload with an autoscaler are planned, and adds a warning that says so.
-func (l *loader) autoscale(w *workload) {
+// ScaledWorkload is a workload whose number of pods is decided by an autoscaler.
+type ScaledWorkload struct {
+	// Kind, Namespace and Name are those of the workload.
+	Kind, Namespace, Name string
+	// Scaler names what scales it: an autoscaler of the input, or a mechanism of the workload's own project.
+	Scaler string
+	// Min, Max and Planned are numbers of pods. Planned is the number in the snapshot.
+	Min, Max, Planned int
+	// Unbounded reports that the autoscaler has no maximum. Max is then at least Planned and has no other meaning.
+	Unbounded bool `json:",omitempty"`
+}
+
+// scalerOf returns the autoscaler of a workload.
+func (l *loader) scalerOf(w *workload) (scaler, bool) {
 	group := ""
 	if before, _, grouped := strings.Cut(w.owner.APIVersion, "/"); grouped {
 		group = before
 	}
-	s, ok := l.scalers[keyOf(group, w.kind, w.object)]
+	if s, ok := l.scalers[keyOf(group, w.kind, w.object)]; ok {
+		return s, true
+	}
+	if w.scale == nil {
+		return scaler{}, false
+	}
+	return scaler{name: w.scale.By, min: w.scale.Min, max: w.scale.Max, unbounded: w.scale.Unbounded}, true
+}
+
+// autoscale sets how many pods of a workload with an autoscaler are planned, and adds a warning that says so.
+func (l *loader) autoscale(w *workload) {
+	s, ok := l.scalerOf(w)
 	if !ok {
 		return
 	}
+	// Autoscalers count replicas, which have several pods in groups.
+	replicas := w.count / w.perReplica
+	if s.unbounded {
+		s.max = max(replicas, s.min)
+	}
 	switch l.opts.Autoscaling {
 	case AutoscalingMin:
-		w.count = s.min
+		replicas = s.min
 	case AutoscalingMax:
-		w.count = s.max
+		replicas = s.max
 	default:
-		if w.count > 0 { // with 0 replicas autoscaling is off
-			w.count = min(max(w.count, s.min), s.max)
+		if replicas > 0 { // at 0 autoscaling is off
+			replicas = min(max(replicas, s.min), s.max)
 		}
 	}
-	l.warn(w.origin, remark{
-		code: WarningAutoscaled, kind: w.kind, name: qualifiedName(w.object), path: w.countPath, detail: qualifiedName(w.object),
-		message: fmt.Sprintf("%s scales it from %d to %d pods: planned with %d", s.name, s.min, s.max, w.count),
+	pods := func(replicas int) int { return int(min(float64(replicas)*float64(w.perReplica), 1<<53)) }
+	w.count = pods(replicas)
+	l.noteScaled(ScaledWorkload{
+		Kind: w.kind, Namespace: w.object.GetNamespace(), Name: w.object.GetName(), Scaler: s.name,
+		Min: pods(s.min), Max: pods(s.max), Planned: w.count, Unbounded: s.unbounded,
 	})
+	scales := fmt.Sprintf("scales it from %d to %d pods", pods(s.min), pods(s.max))
+	if s.unbounded {
+		scales = fmt.Sprintf("scales it to %d pods or more, without a maximum", pods(s.min))
+	}
+	l.warn(w.origin, remark{
+		code: WarningAutoscaled, kind: w.kind, name: qualifiedName(w.object), path: w.countPath, detail: fmt.Sprint(qualifiedName(w.object), w.perReplica),
+		message: fmt.Sprintf("%s %s: planned with %d", s.name, scales, w.count),
+	})
+}
+
+// noteScaled adds a workload, or the pods of a further template to the workload before.
+func (l *loader) noteScaled(w ScaledWorkload) {
+	if n := len(l.scaled); n > 0 {
+		if last := &l.scaled[n-1]; last.Kind == w.Kind && last.Namespace == w.Namespace && last.Name == w.Name {
+			last.Min, last.Max, last.Planned = last.Min+w.Min, last.Max+w.Max, last.Planned+w.Planned
+			return
+		}
+	}
+	l.scaled = append(l.scaled, w)
+}
+
+func (w ScaledWorkload) compare(o ScaledWorkload) int {
+	return cmp.Or(strings.Compare(w.Namespace, o.Namespace), strings.Compare(w.Name, o.Name), strings.Compare(w.Kind, o.Kind))
 }
