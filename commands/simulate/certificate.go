@@ -3,6 +3,7 @@ package simulate
 import (
 	"io"
 
+	"github.com/drawknife/drawknife/commands/simulate/internal/jsonstream"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
@@ -81,4 +82,4 @@ func newCertificateType(t planning.CertificateType) certificateType {
 	return certificateType{Name: t.Name, Price: t.Price, Multipliers: multipliers, RuleMultipliers: t.RuleMultipliers, Whole: t.Whole}
 }
 
-func (d certificateDocument) write(w io.Writer) error { return writeJSON(w, d) }
+func (d certificateDocument) write(w io.Writer) error { return jsonstream.Write(w, d) }

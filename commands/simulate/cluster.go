@@ -62,7 +62,7 @@ func clusterKinds() []string {
 
 // readCluster reads what plans depend on from the running cluster.
 func (s *simulation) readCluster(ctx context.Context) (manifests.Source, error) {
-	s.progress.enter("asking the cluster which kinds it has")
+	s.progress.Enter("asking the cluster which kinds it has")
 	printed, err := s.kubectl(ctx, "api-resources", "--verbs=list", "-o", "name")
 	if err != nil {
 		return manifests.Source{}, err
@@ -77,7 +77,7 @@ func (s *simulation) readCluster(ctx context.Context) (manifests.Source, error) 
 	if !slices.Contains(kinds, "nodes") || !slices.Contains(kinds, "pods") {
 		return manifests.Source{}, errors.New("kubectl api-resources: the cluster lists neither nodes nor pods; which context does \"kubectl config current-context\" print?")
 	}
-	s.progress.enter("reading the cluster")
+	s.progress.Enter("reading the cluster")
 	data, err := s.kubectl(ctx, "get", strings.Join(kinds, ","), "--all-namespaces", "-o", "json")
 	if err != nil {
 		return manifests.Source{}, err

@@ -56,7 +56,7 @@ func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling
 	if err := s.writePage(func() *report.Page { return s.consolidationPage(c, d, reference) }); err != nil {
 		return 0, err
 	}
-	s.progress.stop()
+	s.progress.Stop()
 	s.printRemarks()
 	if err := s.printConsolidation(c, d); err != nil {
 		return 0, withStatus(exitOutput, fmt.Errorf("writing the plan: %w", err))
@@ -73,7 +73,7 @@ func (s *simulation) makeConsolidation(ctx context.Context, snapshot *scheduling
 	if n := len(snapshot.Pods); n > 0 && s.explain.kind == "" {
 		s.note("PodsWaiting", "%s without a node: they get their places before anything goes; without --consolidate you see which", counted(n, "pod"))
 	}
-	s.progress.enter("compiling " + counted(len(snapshot.Nodes), "node"))
+	s.progress.Enter("compiling " + counted(len(snapshot.Nodes), "node"))
 	s.remarkOnDevices(snapshot)
 	model, err := scheduling.Compile(snapshot, scheduling.WithDeviceMatcher(s.matcher))
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *simulation) makeConsolidation(ctx context.Context, snapshot *scheduling
 	if err != nil {
 		return consolidation{}, err
 	}
-	s.progress.enter("planning for " + counted(len(snapshot.Nodes), "node"))
+	s.progress.Enter("planning for " + counted(len(snapshot.Nodes), "node"))
 	plan, err := s.disruption.Planner(planner, s.query, s.spotToSpot).Plan(ctx, fleet)
 	if err != nil {
 		return consolidation{}, fmt.Errorf("planning: %w", err)

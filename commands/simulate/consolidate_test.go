@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/drawknife/drawknife/commands/simulate/internal/jsonstream"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/examples/settings"
 )
@@ -48,7 +49,7 @@ func both[T any](t *testing.T, name string, code int, shorten func(*T), args ...
 		shorten(&short)
 	}
 	var b bytes.Buffer
-	if err := writeJSON(&b, short); err != nil {
+	if err := jsonstream.Write(&b, short); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, name+".json", []byte(timeless(b.String())))

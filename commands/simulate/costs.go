@@ -37,7 +37,7 @@ func (s *simulation) readCostModel(snapshot *scheduling.Snapshot) error {
 	if s.costModel == "" {
 		return nil
 	}
-	s.progress.enter("reading the cost model")
+	s.progress.Enter("reading the cost model")
 	file, err := os.Open(s.costModel)
 	if err != nil {
 		return fmt.Errorf("reading the cost model: %w", err)
@@ -176,7 +176,7 @@ func (s *simulation) addCommitments(snapshot *scheduling.Snapshot) error {
 	if s.commitments == "" {
 		return nil
 	}
-	s.progress.enter("reading the commitments")
+	s.progress.Enter("reading the commitments")
 	account, err := readCommitments(s.commitments)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/commands/simulate/internal/jsonstream"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
@@ -64,6 +65,8 @@ type summary struct {
 	ReplacedUnpriced int `json:"replacedUnpriced,omitempty"`
 	// ReplacedEstimated is the number of replaced nodes with an estimated price.
 	ReplacedEstimated int `json:"replacedEstimated,omitempty"`
+	// Replicas is the range that autoscalers of the input allow; left out without autoscalers.
+	Replicas *replicaRange `json:"replicas,omitempty"`
 }
 
 type plannedNode struct {
@@ -329,4 +332,4 @@ func podNames(keys []scheduling.PodKey) []string {
 	return names
 }
 
-func (d document) write(w io.Writer) error { return writeJSON(w, d) }
+func (d document) write(w io.Writer) error { return jsonstream.Write(w, d) }

@@ -99,7 +99,7 @@ func (s *simulation) explainObject(ctx context.Context, snapshot *scheduling.Sna
 	if err != nil {
 		return 0, err
 	}
-	s.progress.stop()
+	s.progress.Stop()
 	s.printRemarks()
 	if err := s.printExplanation(answer); err != nil {
 		return 0, withStatus(exitOutput, fmt.Errorf("writing the explanation: %w", err))
@@ -129,11 +129,11 @@ func (s *simulation) printExplanation(answer explanation) error {
 
 // base plans a snapshot with all its rules.
 func (s *simulation) base(ctx context.Context, snapshot *scheduling.Snapshot) (*rulecosts.Base, error) {
-	s.progress.enter("planning " + counted(len(snapshot.Pods), "pod"))
+	s.progress.Enter("planning " + counted(len(snapshot.Pods), "pod"))
 	s.remarkOnDevices(snapshot)
 	return rulecosts.New(ctx, snapshot, rulecosts.Options{
 		Query: s.query, Compile: []scheduling.CompileOption{scheduling.WithDeviceMatcher(s.matcher)}, MaxPlans: s.explain.maxPlans,
-		Progress: func(made, all int) { s.progress.enter(fmt.Sprintf("planning without rule %d of %d", made+1, all)) },
+		Progress: func(made, all int) { s.progress.Enter(fmt.Sprintf("planning without rule %d of %d", made+1, all)) },
 	})
 }
 

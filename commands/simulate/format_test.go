@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/drawknife/drawknife/scheduling"
@@ -131,32 +130,6 @@ func TestLocale(t *testing.T) {
 type testWriter struct{}
 
 func (*testWriter) Write(p []byte) (int, error) { return len(p), nil }
-
-func TestSpinner(t *testing.T) {
-	if got, want := spinner(5, "planning 3 pods", 2500*time.Millisecond), "/ planning 3 pods (2 s)"; got != want {
-		t.Errorf("spinner is %q, want %q", got, want)
-	}
-}
-
-// A run that nobody looks at has no progress, and stages are entered all the same.
-func TestProgressNobodyLooksAt(t *testing.T) {
-	var p *progress
-	p.enter("nothing")
-	p.stop()
-	p.stop()
-}
-
-// A run that is over before a message could be read leaves no trace.
-func TestProgressOfAShortRun(t *testing.T) {
-	var b bytes.Buffer
-	p := startProgress(&b)
-	p.enter("planning")
-	p.stop()
-	p.stop()
-	if b.Len() > 0 {
-		t.Errorf("a run of no length wrote %q", b.String())
-	}
-}
 
 func TestGapWords(t *testing.T) {
 	tests := []struct {

@@ -46,7 +46,7 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	if s.diff != "" {
 		s.former, s.live = sources, options.Live
 	}
-	s.progress.enter("reading objects")
+	s.progress.Enter("reading objects")
 	options.Settings = s.settingsOfInput()
 	loaded, err := loadManifests(sources, options)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 			return nil, err
 		}
 	}
-	s.progress.enter("reading instance types")
+	s.progress.Enter("reading instance types")
 	facts, err := s.readCatalog(ctx)
 	if err != nil {
 		return nil, err
@@ -85,6 +85,7 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 		return nil, err
 	}
 	s.assumed = assumptionsOf(snapshot)
+	s.keepScaled(loaded, sources, options)
 	return snapshot, nil
 }
 
@@ -105,7 +106,7 @@ func errNoPods(loaded *manifests.Result) error {
 
 // replaySnapshot reads a saved snapshot.
 func (s *simulation) replaySnapshot() (*scheduling.Snapshot, error) {
-	s.progress.enter("reading the snapshot")
+	s.progress.Enter("reading the snapshot")
 	file, err := os.Open(s.snapshot)
 	if err != nil {
 		return nil, fmt.Errorf("reading the snapshot: %w", err)
@@ -146,13 +147,13 @@ func (s *simulation) sources(ctx context.Context, into *manifests.Options) ([]ma
 func (s *simulation) inputSources() ([]manifests.Source, error) {
 	paths := slices.DeleteFunc(slices.Clone(s.inputs), func(input string) bool { return input == "-" })
 	s.noteRepeated()
-	s.progress.enter("reading files")
+	s.progress.Enter("reading files")
 	sources, err := manifests.Files(paths...)
 	if err != nil {
 		return nil, meantAsFlag(paths, err)
 	}
 	if len(paths) < len(s.inputs) {
-		s.progress.enter("reading standard input")
+		s.progress.Enter("reading standard input")
 		source, err := manifests.Read("standard input", s.stdin)
 		if err != nil {
 			return nil, err

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/drawknife/drawknife/commands/simulate/internal/jsonstream"
 )
 
 // What is written element by element is, byte for byte, what encoding/json writes.
@@ -52,7 +54,7 @@ func TestWriteJSON(t *testing.T) {
 		encoder := json.NewEncoder(&want)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
-		if err := errors.Join(encoder.Encode(value), writeJSON(&got, value)); err != nil {
+		if err := errors.Join(encoder.Encode(value), jsonstream.Write(&got, value)); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want.String(), got.String()); diff != "" {
@@ -77,11 +79,11 @@ func (s *shortOfRoom) Write(p []byte) (int, error) {
 func TestWriteJSONFails(t *testing.T) {
 	d := document{Nodes: []plannedNode{{Name: "a"}, {Name: "b"}}}
 	var whole bytes.Buffer
-	if err := writeJSON(&whole, d); err != nil {
+	if err := jsonstream.Write(&whole, d); err != nil {
 		t.Fatal(err)
 	}
 	for room := range whole.Len() {
-		if err := writeJSON(&shortOfRoom{room}, d); !errors.Is(err, errNoRoom) {
+		if err := jsonstream.Write(&shortOfRoom{room}, d); !errors.Is(err, errNoRoom) {
 			t.Fatalf("with room for %d of %d bytes: %v", room, whole.Len(), err)
 		}
 	}

@@ -21,7 +21,7 @@ type nextSet struct {
 // readNext reads the set that diff compares with. If it has no NodePool, the NodePools of the input stay. If it has no workload, all pods
 // stay. Node classes that it lacks are taken from the input.
 func (s *simulation) readNext(snapshot *scheduling.Snapshot) (nextSet, error) {
-	s.progress.enter("reading the other set")
+	s.progress.Enter("reading the other set")
 	sources, err := manifests.Files(s.diff)
 	if err != nil {
 		return nextSet{}, fmt.Errorf("%s: %w", s.diffName(), err)

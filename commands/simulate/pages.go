@@ -27,7 +27,7 @@ func (s *simulation) writePage(make func() *report.Page) error {
 	if s.page == "" {
 		return nil
 	}
-	s.progress.enter("writing the page")
+	s.progress.Enter("writing the page")
 	if err := writeFile(s.page, func(w io.Writer) error { return make().Write(w) }); err != nil {
 		return withStatus(exitOutput, fmt.Errorf("writing the page: %w", err))
 	}

@@ -134,7 +134,7 @@ func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Sn
 	s.addLaunches(&d.before, first.plan)
 	s.addLaunches(&d.after, second.plan)
 	d.judgement = judge(policy, d.facts(first, second, &after), next.sources)
-	s.progress.stop()
+	s.progress.Stop()
 	s.printRemarks()
 	if err := s.printDifference(d); err != nil {
 		return 0, withStatus(exitOutput, fmt.Errorf("writing the difference: %w", err))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/drawknife/drawknife/commands"
+	"github.com/drawknife/drawknife/commands/simulate/internal/progress"
 	"github.com/drawknife/drawknife/internal/printable"
 )
 
@@ -201,7 +202,7 @@ func (l *commandLine) answer(ctx context.Context, arguments []string, streams co
 	if o.provider == providerAWS && !linksAWS {
 		return l.refuse(messages, fmt.Errorf("%w; build this program with: go build -tags aws", errWithoutAWS))
 	}
-	s := &simulation{options: o, matcher: own.DeviceMatcher, stdin: streams.In, stdout: out, stderr: messages, progress: silentProgress()}
+	s := &simulation{options: o, matcher: own.DeviceMatcher, stdin: streams.In, stdout: out, stderr: messages, progress: progress.Silent()}
 	return s.supervise(ctx, messages)
 }
 
@@ -215,7 +216,7 @@ func (l *commandLine) refuse(messages *printable.Writer, err error) int {
 func (s *simulation) supervise(ctx context.Context, messages *printable.Writer) int {
 	end := s.form()
 	if isTerminal(messages) && !s.quiet {
-		s.progress = startProgress(messages.Unwrap())
+		s.progress = progress.Start(messages.Unwrap())
 	}
 	if s.timeout > 0 {
 		var cancel context.CancelFunc
@@ -223,7 +224,7 @@ func (s *simulation) supervise(ctx context.Context, messages *printable.Writer) 
 		defer cancel()
 	}
 	a := s.await(ctx)
-	s.progress.stop()
+	s.progress.Stop()
 	if err := end(); err != nil && a.err == nil {
 		a.err = withStatus(exitOutput, fmt.Errorf("writing: %w", err))
 	}

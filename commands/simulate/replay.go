@@ -28,7 +28,7 @@ type replayOptions struct {
 
 // replayTrace simulates the trace with the pools of the snapshot, and prints the result.
 func (s *simulation) replayTrace(ctx context.Context, snapshot *scheduling.Snapshot) (int, error) {
-	s.progress.enter("reading the trace")
+	s.progress.Enter("reading the trace")
 	file, err := os.Open(s.replay.trace)
 	if err != nil {
 		return 0, fmt.Errorf("reading the trace: %w", err)
@@ -48,7 +48,7 @@ func (s *simulation) replayTrace(ctx context.Context, snapshot *scheduling.Snaps
 	if len(snapshot.Nodes) > 0 {
 		s.note("NodesLeftOut", "a replay begins with an empty cluster: %s of the input left out", counted(len(snapshot.Nodes), "node"))
 	}
-	s.progress.enter("replaying")
+	s.progress.Enter("replaying")
 	start := time.Now()
 	every := s.replay.every
 	if every == 0 {
@@ -61,7 +61,7 @@ func (s *simulation) replayTrace(ctx context.Context, snapshot *scheduling.Snaps
 		Interruptions: s.replay.interruptions, Consolidate: every, Disruption: *s.disruption.Global(s.query, false),
 		Estimated: s.assumed.isEstimated,
 		Progress: func(at time.Duration) {
-			s.progress.enter(fmt.Sprintf("replaying: day %d of %d", at/(24*time.Hour)+1, (length+24*time.Hour-1)/(24*time.Hour)))
+			s.progress.Enter(fmt.Sprintf("replaying: day %d of %d", at/(24*time.Hour)+1, (length+24*time.Hour-1)/(24*time.Hour)))
 		},
 	})
 	if err != nil {
@@ -69,14 +69,14 @@ func (s *simulation) replayTrace(ctx context.Context, snapshot *scheduling.Snaps
 	}
 	took := time.Since(start)
 	if s.page != "" {
-		s.progress.enter("writing the page")
+		s.progress.Enter("writing the page")
 		title := "drawknife replay of " + filepath.Base(s.replay.trace)
 		if err := writeFile(s.page, func(w io.Writer) error { return result.WritePage(w, title) }); err != nil {
 			return 0, withStatus(exitOutput, fmt.Errorf("writing the page: %w", err))
 		}
 		s.done.wrote(s.page)
 	}
-	s.progress.stop()
+	s.progress.Stop()
 	s.printRemarks()
 	if err := s.printReplay(result, took); err != nil {
 		return 0, withStatus(exitOutput, fmt.Errorf("writing the result: %w", err))

@@ -82,7 +82,7 @@ func (s *simulation) beginRound(ctx context.Context, snapshot *scheduling.Snapsh
 		s.note("RequestsNotAnswered", "ProvisioningRequests are not answered here; they hold what they have booked")
 		return requests.With(snapshot, requests.Held(s.requestInput(snapshot))), nil
 	}
-	s.progress.enter("answering " + counted(len(s.requests), "request"))
+	s.progress.Enter("answering " + counted(len(s.requests), "request"))
 	round, err := requests.Begin(ctx, s.requestInput(snapshot))
 	if err != nil {
 		return nil, fmt.Errorf("answering ProvisioningRequests: %w", err)

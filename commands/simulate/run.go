@@ -17,6 +17,7 @@ import (
 
 	autoscalingv1 "github.com/drawknife/drawknife/api/autoscaling/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/commands/simulate/internal/progress"
 	"github.com/drawknife/drawknife/commands/simulate/internal/report"
 	"github.com/drawknife/drawknife/internal/printable"
 	"github.com/drawknife/drawknife/internal/version"
@@ -52,7 +53,7 @@ type simulation struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	// progress stores the stage of the run and shows it to the user.
-	progress *progress
+	progress *progress.Line
 	// done contains the files that were written.
 	done outcome
 	// abandoned says that the run was aborted and continues until the process ends.
@@ -67,6 +68,8 @@ type simulation struct {
 	nodes   int
 	// former and live are the sources of the input and of the running cluster. diff combines the other set with them.
 	former, live []manifests.Source
+	// scaled are the workloads with autoscalers whose range is part of the answer.
+	scaled scaled
 	// assumed lists the assumptions beyond the input; nil if there are none.
 	assumed *assumptions
 	// global contains the settings of the input; nil if it has none.
@@ -111,6 +114,8 @@ type result struct {
 	replaced *replaced
 	// answers are the answers to ProvisioningRequests.
 	answers []requests.Answer
+	// replicas is the range that autoscalers allow; nil without autoscalers.
+	replicas *replicaRange
 }
 
 func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr *printable.Writer, own Options) int {
@@ -143,7 +148,7 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		}
 		return code
 	}
-	s := &simulation{options: o, matcher: own.DeviceMatcher, stdin: stdin, stdout: stdout, stderr: stderr, progress: silentProgress()}
+	s := &simulation{options: o, matcher: own.DeviceMatcher, stdin: stdin, stdout: stdout, stderr: stderr, progress: progress.Silent()}
 	return s.supervise(ctx, stderr)
 }
 
@@ -159,7 +164,7 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if s.saveSnapshot != "" {
-		s.progress.enter("saving the snapshot")
+		s.progress.Enter("saving the snapshot")
 		if err := s.save(snapshot); err != nil {
 			return 0, withStatus(exitOutput, fmt.Errorf("saving the snapshot: %w", err))
 		}
@@ -190,8 +195,11 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 	if r.answers, err = s.answer(ctx, r.plan); err != nil {
 		return 0, err
 	}
+	if r.replicas, err = s.planRange(ctx, r); err != nil {
+		return 0, err
+	}
 	if s.certificate != "" {
-		s.progress.enter("writing the certificate")
+		s.progress.Enter("writing the certificate")
 		if err := writeFile(s.certificate, newCertificateDocument(r.plan.Certificate).write); err != nil {
 			return 0, withStatus(exitOutput, fmt.Errorf("writing the certificate: %w", err))
 		}
@@ -204,7 +212,7 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 	for _, n := range r.plan.Notes {
 		s.remark("note", noteLine(n), planNote{})
 	}
-	s.progress.stop()
+	s.progress.Stop()
 	s.printRemarks()
 	if err := s.print(r); err != nil {
 		return 0, withStatus(exitOutput, fmt.Errorf("writing the plan: %w", err))
@@ -225,7 +233,7 @@ func (s *simulation) save(snapshot *scheduling.Snapshot) error {
 
 // solve plans the snapshot.
 func (s *simulation) solve(ctx context.Context, snapshot *scheduling.Snapshot) (result, error) {
-	s.progress.enter("compiling " + counted(len(snapshot.Pods), "pod"))
+	s.progress.Enter("compiling " + counted(len(snapshot.Pods), "pod"))
 	s.remarkOnDevices(snapshot)
 	start := time.Now()
 	model, err := scheduling.Compile(snapshot, scheduling.WithDeviceMatcher(s.matcher))
@@ -233,7 +241,7 @@ func (s *simulation) solve(ctx context.Context, snapshot *scheduling.Snapshot) (
 		return result{}, fmt.Errorf("compiling the snapshot: %w", err)
 	}
 	compiled := time.Now()
-	s.progress.enter("planning " + counted(len(snapshot.Pods), "pod"))
+	s.progress.Enter("planning " + counted(len(snapshot.Pods), "pod"))
 	plan, err := model.Solve(ctx, s.query)
 	if err != nil {
 		return result{}, fmt.Errorf("planning: %w", err)
@@ -264,6 +272,7 @@ func (s *simulation) print(r result) error {
 	if r.replaced != nil {
 		text.unpriced = r.replaced.unknownPrices
 	}
+	text.summary.Replicas = r.replicas
 	for i := range pods.NewNodes {
 		if kind := kindOf(&pods.NewNodes[i]); s.assumed.isEstimated(kind.instanceType, kind.capacityType) {
 			text.summary.Estimated++
@@ -283,6 +292,7 @@ func (s *simulation) documentOf(r result, prices pricing) document {
 		d.Summary.ReplacedCost = r.replaced.figure()
 		d.Notes = append(d.Notes, r.replaced.unknownPrices.notes()...)
 	}
+	d.Summary.Replicas = r.replicas
 	d.Assumptions = s.assumed.list()
 	d.Prices, d.Summary.OnDemandCost = append(d.Prices, prices.sources...), prices.onDemand
 	d.Summary.LowCost, d.Summary.HighCost = prices.low, prices.high
@@ -325,7 +335,7 @@ func (s *simulation) report(ctx context.Context, err error) {
 	cause := context.Cause(ctx)
 	switch {
 	case errors.Is(cause, ErrInterrupted), errors.Is(cause, errTimeout) && s.abandoned:
-		err = fmt.Errorf("%w while %s: %s", cause, cmp.Or(s.progress.now(), "starting"), &s.done)
+		err = fmt.Errorf("%w while %s: %s", cause, cmp.Or(s.progress.Now(), "starting"), &s.done)
 	case cause != nil && errors.Is(err, ctx.Err()):
 		err = cause
 	}

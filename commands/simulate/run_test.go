@@ -70,6 +70,7 @@ func TestRun(t *testing.T) {
 		{name: "shop", args: []string{"--catalog", smallCatalog, "testdata/shop"}, code: exitUnschedulable},
 		{name: "banana", args: []string{"--catalog", smallCatalog, "testdata/banana.yaml"}, code: exitUnschedulable},
 		{name: "deployment", args: []string{"testdata/deployment.yaml", "--catalog", smallCatalog}},
+		{name: "workloads", args: []string{"--catalog", smallCatalog, "testdata/workloads/operators.yaml"}},
 		{name: "zones", args: []string{"testdata/deployment.yaml", "--catalog", smallCatalog, "--zones", "us-east-1c"}},
 		{name: "requests", args: []string{"testdata/requests", "--now", "2026-01-01T12:00:00Z"}, code: exitUnschedulable},
 		{name: "kubectl", args: []string{"--catalog", smallCatalog, "-"}, stdin: string(kubectl)},
@@ -166,8 +167,12 @@ func checkDocument(t testing.TB, d document) {
 	}
 	checkBuffers(t, d)
 	s := d.Summary
+	if r := s.Replicas; r != nil && (r.Min.Pods > s.Pods || r.Max.Pods < s.Pods || len(r.Workloads) == 0) {
+		t.Errorf("%d pods are not in the range of autoscalers: %+v", s.Pods, r)
+	}
 	want := summary{
-		Pods: len(seen), Placed: placed, Unschedulable: len(d.Unschedulable), ExistingNodes: len(d.Existing),
+		Replicas: s.Replicas,
+		Pods:     len(seen), Placed: placed, Unschedulable: len(d.Unschedulable), ExistingNodes: len(d.Existing),
 		NewNodes: len(d.Nodes), HourlyCost: s.HourlyCost, LowerBound: s.LowerBound, SolveMillis: s.SolveMillis,
 		ReplacedNodes: s.ReplacedNodes, ReplacedCost: s.ReplacedCost, ReplacedEstimated: s.ReplacedEstimated, CompileMillis: s.CompileMillis,
 		OnDemandCost: s.OnDemandCost, LowCost: s.LowCost, HighCost: s.HighCost,

@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/drawknife/drawknife/commands/simulate/internal/jsonstream"
 )
 
 // documentVersion changes if the meaning of a key changes or a key is removed; such a change needs a line in the changelog.
@@ -48,10 +50,10 @@ func writeDocument(w io.Writer, form outputFormat, document any) error {
 		return writeCSV(w, list)
 	}
 	if form != outputYAML {
-		return writeJSON(w, document)
+		return jsonstream.Write(w, document)
 	}
 	var asJSON bytes.Buffer
-	if err := writeJSON(&asJSON, document); err != nil {
+	if err := jsonstream.Write(&asJSON, document); err != nil {
 		return err
 	}
 	text, err := yaml.JSONToYAML(asJSON.Bytes())

@@ -249,6 +249,7 @@ func (r textReport) writeFoot(w io.Writer) {
 		r.writeWrapped(w, "", fmt.Sprintf("At these prices no set of new nodes holds %s for less than %s/h: the plan is %s.",
 			these, dollars(s.LowerBound), gapWords(s.HourlyCost, s.LowerBound)))
 	}
+	r.writeRange(w)
 	r.writePrices(w, r.pricing)
 	fmt.Fprintf(w, "Compiled in %s, solved in %s.\n", millis(r.compile), millis(r.solve))
 }

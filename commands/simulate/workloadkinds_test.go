@@ -86,6 +86,65 @@ func TestWorkloadsOfOtherKinds(t *testing.T) {
 	}
 }
 
+// autoscaled are a Deployment from 4 to 20 pods, and a Service of Knative without a maximum.
+const autoscaled = `
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 6, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x, resources: {requests: {cpu: 1, memory: 2Gi}}}]}}}}
+---
+{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h}, spec: {minReplicas: 4, maxReplicas: 20, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}}
+---
+{apiVersion: serving.knative.dev/v1, kind: Service, metadata: {name: hello}, spec: {template: {spec: {containers: [{image: x, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}}}}
+`
+
+// The summary has the range that autoscalers allow, and its ends cost what plans for them cost.
+func TestReplicaRange(t *testing.T) {
+	input := filepath.Join(t.TempDir(), "in.yaml")
+	if err := os.WriteFile(input, []byte(autoscaled), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(flags ...string) document {
+		t.Helper()
+		a := simulate(t, "", append(flags, "-o", "json", input)...)
+		var d document
+		if err := json.Unmarshal([]byte(a.stdout), &d); a.code != exitPlaced || err != nil {
+			t.Fatalf("%v: %d, %v, %s", flags, a.code, err, a.stderr)
+		}
+		return d
+	}
+	current, least, most := run(), run("--replicas=min"), run("--replicas=max")
+	for planned, d := range map[string]document{"current": current, "min": least, "max": most} {
+		r := d.Summary.Replicas
+		if r == nil || r.Planned != planned {
+			t.Fatalf("%s: %+v", planned, r)
+		}
+		for name, end := range map[string]struct {
+			got  whatIf
+			want summary
+		}{"min": {r.Min, least.Summary}, "max": {r.Max, most.Summary}} {
+			want := whatIf{Pods: end.want.Pods, NewNodes: &end.want.NewNodes, HourlyCost: &end.want.HourlyCost, Unschedulable: &end.want.Unschedulable}
+			if diff := cmp.Diff(want, end.got); diff != "" {
+				t.Errorf("planned %s, %s (-want +got):\n%s", planned, name, diff)
+			}
+		}
+	}
+	if current.Summary.Pods != 7 || least.Summary.Pods != 4 || most.Summary.Pods != 21 || least.Summary.HourlyCost >= current.Summary.HourlyCost {
+		t.Errorf("%d, %d and %d pods", least.Summary.Pods, current.Summary.Pods, most.Summary.Pods)
+	}
+	twenty := 20
+	want := []scaledWorkload{{"Service default/hello", "Knative", 1, 0, nil}, {"Deployment default/web", "HorizontalPodAutoscaler h", 6, 4, &twenty}}
+	if diff := cmp.Diff(want, current.Summary.Replicas.Workloads); diff != "" {
+		t.Errorf("workloads (-want +got):\n%s", diff)
+	}
+
+	// More pods than --max-replicas allows are counted all the same, and nothing is printed where there is no range.
+	a := simulate(t, "", "--max-replicas=10", input)
+	if want := "21 pods at most, not planned;"; a.code != exitPlaced || !strings.Contains(strings.Join(strings.Fields(a.stdout), " "), want) {
+		t.Errorf("%d, %s%s", a.code, a.stdout, a.stderr)
+	}
+	if strings.Contains(simulate(t, "").stdout, "Autoscalers") {
+		t.Error("the built-in cluster has no autoscaler")
+	}
+}
+
 // Pods of one workload are looked at once, however many they are, and another workload for itself.
 func TestRequestsByWorkload(t *testing.T) {
 	const workloads = `

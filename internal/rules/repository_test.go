@@ -124,7 +124,7 @@ func TestRepository(t *testing.T) {
 // largePackagesAndFiles have more files, or lines, than others may have. The numbers may only fall.
 func largePackagesAndFiles() map[string]int {
 	return map[string]int{
-		"commands/simulate":                             66,
+		"commands/simulate":                             64,
 		"examples/controller/reconcilers":               67,
 		"examples/controller/reconcilers/disruption.go": 429,
 		"internal/bench/judge/bound.go":                 445,

@@ -1,4 +1,7 @@
-package simulate
+// Package jsonstream writes documents that may be larger than memory as JSON.
+//
+// Stability: internal.
+package jsonstream
 
 import (
 	"bytes"
@@ -8,10 +11,10 @@ import (
 	"strings"
 )
 
-// writeJSON writes a document byte for byte like encoding/json with an indentation of two spaces. It writes lists element by element,
+// Write writes a document byte for byte like encoding/json with an indentation of two spaces. It writes lists element by element,
 // because the document may be larger than memory.
-func writeJSON(w io.Writer, document any) error {
-	j := jsonStream{w: w}
+func Write(w io.Writer, document any) error {
+	j := stream{w: w}
 	j.encoder = json.NewEncoder(&j.compact)
 	j.encoder.SetEscapeHTML(false)
 	fields := fieldsOf(reflect.Indirect(reflect.ValueOf(document)))
@@ -33,22 +36,22 @@ func writeJSON(w io.Writer, document any) error {
 	return j.err
 }
 
-// jsonStream writes values until the first error.
-type jsonStream struct {
+// stream writes values until the first error.
+type stream struct {
 	w                 io.Writer
 	encoder           *json.Encoder
 	compact, indented bytes.Buffer
 	err               error
 }
 
-func (j *jsonStream) text(s string) {
+func (j *stream) text(s string) {
 	if j.err == nil {
 		_, j.err = io.WriteString(j.w, s)
 	}
 }
 
 // field writes the value of a field, a list one element at a time.
-func (j *jsonStream) field(v reflect.Value) {
+func (j *stream) field(v reflect.Value) {
 	if v.Kind() != reflect.Slice || v.Len() == 0 || v.Type().Elem().Kind() == reflect.Uint8 || v.Type().Implements(reflect.TypeFor[json.Marshaler]()) {
 		j.value(v.Interface(), "  ")
 		return
@@ -65,7 +68,7 @@ func (j *jsonStream) field(v reflect.Value) {
 }
 
 // value writes a value; its further lines begin with prefix.
-func (j *jsonStream) value(v any, prefix string) {
+func (j *stream) value(v any, prefix string) {
 	if j.err != nil {
 		return
 	}
@@ -80,8 +83,8 @@ func (j *jsonStream) value(v any, prefix string) {
 	_, j.err = j.w.Write(j.indented.Bytes())
 }
 
-// jsonField is a field of a document as encoding/json sees it.
-type jsonField struct {
+// documentField is a field of a document as encoding/json sees it.
+type documentField struct {
 	name  string
 	value reflect.Value
 	depth int
@@ -89,7 +92,7 @@ type jsonField struct {
 
 // fieldsOf returns the fields of a struct to write, including those of embedded structs; of two fields with one name, the outer field
 // counts.
-func fieldsOf(document reflect.Value) []jsonField {
+func fieldsOf(document reflect.Value) []documentField {
 	all := appendFields(nil, document, 0)
 	least := make(map[string]int, len(all))
 	for _, f := range all {
@@ -97,7 +100,7 @@ func fieldsOf(document reflect.Value) []jsonField {
 			least[f.name] = f.depth
 		}
 	}
-	var out []jsonField
+	var out []documentField
 	for _, f := range all {
 		if f.depth == least[f.name] && f.value.IsValid() {
 			out = append(out, f)
@@ -106,8 +109,8 @@ func fieldsOf(document reflect.Value) []jsonField {
 	return out
 }
 
-// appendFields appends all fields of a struct. A field that is left out has no value, but it still hides other fields of the same name.
-func appendFields(into []jsonField, v reflect.Value, depth int) []jsonField {
+// appendFields appends all fields of a struct. Fields that are left out have no value, because they hide others of the same name anyway.
+func appendFields(into []documentField, v reflect.Value, depth int) []documentField {
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -129,7 +132,7 @@ func appendFields(into []jsonField, v reflect.Value, depth int) []jsonField {
 		if leftOut(value, options) {
 			value = reflect.Value{}
 		}
-		into = append(into, jsonField{name, value, depth})
+		into = append(into, documentField{name, value, depth})
 	}
 	return into
 }

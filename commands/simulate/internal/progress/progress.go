@@ -1,4 +1,7 @@
-package simulate
+// Package progress shows what a long run is doing.
+//
+// Stability: internal.
+package progress
 
 import (
 	"fmt"
@@ -10,14 +13,14 @@ import (
 )
 
 const (
-	// progressAfter is the time for which a run prints no progress: shorter runs end before a message could be read.
-	progressAfter = time.Second
-	// progressEvery is the time between two pictures of the spinner.
-	progressEvery = 100 * time.Millisecond
+	// showAfter is the time for which a run prints no progress: shorter runs end before a message could be read.
+	showAfter = time.Second
+	// drawEvery is the time between two pictures of the spinner.
+	drawEvery = 100 * time.Millisecond
 )
 
-// progress shows the progress of a long run on one line, which is removed when the run ends. A nil progress is silent.
-type progress struct {
+// Line shows the progress of a long run on one line, which is removed when the run ends. A nil Line is silent.
+type Line struct {
 	w     io.Writer
 	start time.Time
 	done  chan struct{}
@@ -27,23 +30,23 @@ type progress struct {
 	stage string
 }
 
-// silentProgress prints nothing; it only stores the stage.
-func silentProgress() *progress {
-	p := &progress{done: make(chan struct{}), ended: make(chan struct{})}
+// Silent prints nothing; it only stores the stage.
+func Silent() *Line {
+	p := &Line{done: make(chan struct{}), ended: make(chan struct{})}
 	close(p.done)
 	close(p.ended)
 	return p
 }
 
-// startProgress begins to watch a run. Stop must be called before anything else is written to w.
-func startProgress(w io.Writer) *progress {
-	p := &progress{w: w, start: time.Now(), done: make(chan struct{}), ended: make(chan struct{})}
+// Start begins to watch a run. Stop must be called before anything else is written to w.
+func Start(w io.Writer) *Line {
+	p := &Line{w: w, start: time.Now(), done: make(chan struct{}), ended: make(chan struct{})}
 	go p.draw()
 	return p
 }
 
-// enter sets the current stage of the run.
-func (p *progress) enter(stage string) {
+// Enter sets the current stage of the run.
+func (p *Line) Enter(stage string) {
 	if p == nil {
 		return
 	}
@@ -52,8 +55,8 @@ func (p *progress) enter(stage string) {
 	p.stage = stage
 }
 
-// now returns the current stage of the run.
-func (p *progress) now() string {
+// Now returns the current stage of the run.
+func (p *Line) Now() string {
 	if p == nil {
 		return ""
 	}
@@ -62,8 +65,8 @@ func (p *progress) now() string {
 	return p.stage
 }
 
-// stop wipes the line and waits until nothing more is written. It may be called more than once.
-func (p *progress) stop() {
+// Stop wipes the line and waits until nothing more is written. It may be called more than once.
+func (p *Line) Stop() {
 	if p == nil {
 		return
 	}
@@ -75,9 +78,9 @@ func (p *progress) stop() {
 	<-p.ended
 }
 
-func (p *progress) draw() {
+func (p *Line) draw() {
 	defer close(p.ended)
-	ticker := time.NewTicker(progressEvery)
+	ticker := time.NewTicker(drawEvery)
 	defer ticker.Stop()
 	drawn := false
 	for tick := 0; ; tick++ {
@@ -90,7 +93,7 @@ func (p *progress) draw() {
 		case <-ticker.C:
 		}
 		elapsed := time.Since(p.start)
-		if elapsed < progressAfter {
+		if elapsed < showAfter {
 			continue
 		}
 		p.mu.Lock()
