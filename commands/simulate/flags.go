@@ -91,6 +91,7 @@ func (l *commandLine) addInput() {
 	l.flags.IntVar(&l.read.maxReplicas, "max-replicas", l.read.maxReplicas, "refuse input whose workloads ask for more than `N` pods")
 	l.text(&l.now, "now", "plan as if it were this `TIME`, such as 2006-01-02T15:04:05Z (default: now)")
 	l.read.workloads.addFlags(l.flags)
+	l.read.rendering.addFlags(l.flags)
 	l.read.instanceTypes.AddInstanceTypeFlags(l.flags)
 }
 

@@ -134,21 +134,21 @@ func (s *simulation) sources(ctx context.Context, into *manifests.Options) ([]ma
 		if err != nil || len(s.inputs) == 0 {
 			return nil, err
 		}
-		return s.inputSources()
+		return s.inputSources(ctx)
 	}
 	if len(s.inputs) == 0 {
 		s.note("BuiltInCluster", "no input: planning the built-in cluster (see --help)")
 		return []manifests.Source{{Name: "built-in cluster", Data: builtinCluster}}, nil
 	}
-	return s.inputSources()
+	return s.inputSources(ctx)
 }
 
 // inputSources reads the inputs.
-func (s *simulation) inputSources() ([]manifests.Source, error) {
+func (s *simulation) inputSources(ctx context.Context) ([]manifests.Source, error) {
 	paths := slices.DeleteFunc(slices.Clone(s.inputs), func(input string) bool { return input == "-" })
 	s.noteRepeated()
 	s.progress.Enter("reading files")
-	sources, err := manifests.Files(paths...)
+	sources, err := s.readFiles(ctx, paths)
 	if err != nil {
 		return nil, meantAsFlag(paths, err)
 	}

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,11 +19,11 @@ type nextSet struct {
 	sources  []manifests.Source
 }
 
-// readNext reads the set that diff compares with. If it has no NodePool, the NodePools of the input stay. If it has no workload, all pods
-// stay. Node classes that it lacks are taken from the input.
-func (s *simulation) readNext(snapshot *scheduling.Snapshot) (nextSet, error) {
+// readNext reads the other set of diff. If it has no NodePool, those of the input stay, and if it has no workload, all pods stay. Node
+// classes that it lacks are taken from the input.
+func (s *simulation) readNext(ctx context.Context, snapshot *scheduling.Snapshot) (nextSet, error) {
 	s.progress.Enter("reading the other set")
-	sources, err := manifests.Files(s.diff)
+	sources, err := s.readFiles(ctx, []string{s.diff})
 	if err != nil {
 		return nextSet{}, fmt.Errorf("%s: %w", s.diffName(), err)
 	}

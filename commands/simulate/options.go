@@ -121,6 +121,8 @@ type options struct {
 	maxReplicas int
 	// workloads say for which kinds of objects pods are created.
 	workloads workloadOptions
+	// rendering says whether folders of Kustomize and Helm are rendered.
+	rendering rendering
 	// query is the planner's query.
 	query scheduling.Query
 }
@@ -245,6 +247,9 @@ func (o options) check(given map[string]bool) error {
 	if o.maxReplicas < 1 {
 		return fmt.Errorf("--max-replicas %d: must be at least 1", o.maxReplicas)
 	}
+	if err := o.rendering.check(); err != nil {
+		return err
+	}
 	if o.timeout < 0 {
 		return fmt.Errorf("--timeout %s: must not be negative", o.timeout)
 	}
@@ -283,7 +288,7 @@ func (o options) check(given map[string]bool) error {
 	if o.strict {
 		return errors.New("--snapshot: a saved snapshot has no unknown fields; leave out --strict")
 	}
-	for _, name := range append([]string{"provider", "region", "catalog", "prices", "spot-prices", "zones", "now", "diff", "template", "replicas"}, settings.InstanceTypeFlags()...) {
+	for _, name := range append([]string{"provider", "region", "catalog", "prices", "spot-prices", "zones", "now", "diff", "template", "replicas", "render"}, settings.InstanceTypeFlags()...) {
 		if given[name] {
 			return fmt.Errorf("--snapshot: a saved snapshot has its own instance types, zones and time; leave out --%s", name)
 		}

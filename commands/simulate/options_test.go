@@ -80,7 +80,7 @@ func TestParseOptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(options{}, workloadOptions{}, replayOptions{}, spotRisk{}, clusterOptions{}, explainOptions{}, policyOptions{})); diff != "" {
+			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(options{}, workloadOptions{}, replayOptions{}, spotRisk{}, clusterOptions{}, explainOptions{}, policyOptions{}, rendering{})); diff != "" {
 				t.Errorf("options (-want +got):\n%s", diff)
 			}
 		})

@@ -102,7 +102,7 @@ func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Sn
 			s.global.from.Namespace, s.global.from.Name)
 	}
 	old := poolSet{snapshot.NodePools, s.classes}
-	next, err := s.readNext(snapshot)
+	next, err := s.readNext(ctx, snapshot)
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,166 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/drawknife/drawknife/scheduling/manifests"
+)
+
+// Options say how folders are rendered.
+type Options struct {
+	// Values are files of values for charts, in the order in which Helm reads them.
+	Values []string
+	// MaxBytes bounds the output for all folders together, and Timeout the time for each.
+	MaxBytes int64
+	Timeout  time.Duration
+}
+
+// DefaultOptions bound the output as manifests.Files bounds files, and the time at two minutes.
+func DefaultOptions() Options {
+	return Options{MaxBytes: manifests.DefaultMaxBytes, Timeout: 2 * time.Minute}
+}
+
+// Error is a folder that could not be rendered.
+type Error struct {
+	Folder Folder
+	// Command is the command line that failed, or that is missing.
+	Command string
+	// Output is what the tool wrote to standard error.
+	Output string
+	Err    error
+}
+
+// Error returns one line for the cause, and those of the tool's output.
+func (e *Error) Error() string {
+	if errors.Is(e.Err, exec.ErrNotFound) {
+		return fmt.Sprintf("rendering %s needs %s, which is in no folder of PATH: install it, or plan what %q prints elsewhere", e.Folder.Path, e.needs(), e.Command)
+	}
+	text := fmt.Sprintf("%s: %v", e.Command, e.Err)
+	if output := strings.TrimSpace(e.Output); output != "" {
+		text += ": " + output
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+func (e *Error) needs() string {
+	if e.Folder.Tool == Helm {
+		return "helm"
+	}
+	return "kustomize or kubectl"
+}
+
+// All renders the folders. The error is an *Error, or the context's.
+func All(ctx context.Context, folders []Folder, opts Options) ([]manifests.Source, error) {
+	left := opts.MaxBytes
+	var sources []manifests.Source
+	for _, folder := range folders {
+		source, err := folder.render(ctx, opts, left)
+		if err != nil {
+			return nil, err
+		}
+		left -= int64(len(source.Data))
+		sources = append(sources, source)
+	}
+	return sources, nil
+}
+
+// Command returns the command line that renders the folder, with the tool that is installed.
+func (f Folder) Command(values []string) []string {
+	path := f.Path
+	if strings.HasPrefix(path, "-") {
+		path = "." + string(filepath.Separator) + path // not a flag
+	}
+	if f.Tool == Helm {
+		command := []string{"helm", "template", releaseName(f.Path), path}
+		for _, file := range values {
+			command = append(command, "--values", file)
+		}
+		return command
+	}
+	if _, err := exec.LookPath("kustomize"); err == nil {
+		return []string{"kustomize", "build", path}
+	}
+	return []string{"kubectl", "kustomize", path}
+}
+
+// releaseName returns a name for the release of a chart: that of the folder, if it is one.
+func releaseName(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	const longest = 53 // of Helm
+	var b strings.Builder
+	for _, c := range strings.ToLower(filepath.Base(path)) {
+		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' {
+			b.WriteRune(c)
+		} else if b.Len() > 0 {
+			b.WriteByte('-')
+		}
+	}
+	name := b.String()
+	name = strings.TrimRight(name[:min(len(name), longest)], "-")
+	if name == "" {
+		return "release"
+	}
+	return name
+}
+
+// errTooLarge is the cause for a tool that prints too much.
+var errTooLarge = errors.New("prints more than is allowed")
+
+// errTooLong is the cause for a tool that does not end.
+var errTooLong = errors.New("did not end in time")
+
+func (f Folder) render(ctx context.Context, opts Options, left int64) (manifests.Source, error) {
+	line := f.Command(opts.Values)
+	fault := &Error{Folder: f, Command: strings.Join(line, " ")}
+	limited, cancel := context.WithTimeoutCause(ctx, opts.Timeout, fmt.Errorf("%w: %s", errTooLong, opts.Timeout))
+	defer cancel()
+	limited, stop := context.WithCancelCause(limited)
+	defer stop(nil)
+	out := &boundedBuffer{left: left, full: func() { stop(fmt.Errorf("%w: %d bytes", errTooLarge, opts.MaxBytes)) }}
+	const mostMessages = 8 << 10
+	messages := &boundedBuffer{left: mostMessages}
+	command := exec.CommandContext(limited, line[0], line[1:]...)
+	command.Stdout, command.Stderr = out, messages
+	command.WaitDelay = 5 * time.Second // for a child of the tool that keeps the output open
+	err := command.Run()
+	if cause := context.Cause(limited); err != nil && cause != nil {
+		err = cause
+	}
+	if err != nil {
+		fault.Err, fault.Output = err, messages.kept.String()
+		return manifests.Source{}, fault
+	}
+	return manifests.Source{Name: fault.Command, Data: out.kept.Bytes()}, nil
+}
+
+// boundedBuffer keeps the first bytes that are written to it.
+type boundedBuffer struct {
+	// kept is not embedded: its ReadFrom would read without a bound.
+	kept bytes.Buffer
+	left int64
+	// full is called when more is written; nil if the rest is just left out.
+	full func()
+}
+
+// Write keeps what there is room for, and never fails.
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	kept := p[:min(int64(len(p)), b.left)]
+	b.left -= int64(len(kept))
+	b.kept.Write(kept) // never fails
+	if len(kept) < len(p) && b.full != nil {
+		b.full()
+	}
+	return len(p), nil
+}
