@@ -92,6 +92,7 @@ func (l *commandLine) addInput() {
 	l.text(&l.now, "now", "plan as if it were this `TIME`, such as 2006-01-02T15:04:05Z (default: now)")
 	l.read.workloads.addFlags(l.flags)
 	l.read.rendering.addFlags(l.flags)
+	l.text(&l.read.images, "images", "`FILE` that says for which architectures images are built; docs/simulate.md shows the shape")
 	l.read.instanceTypes.AddInstanceTypeFlags(l.flags)
 }
 

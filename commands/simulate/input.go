@@ -80,6 +80,9 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	if facts, err = s.inRegion(facts, snapshot); err != nil {
 		return nil, err
 	}
+	if snapshot, err = s.restrictImages(snapshot); err != nil {
+		return nil, err
+	}
 	s.facts, s.classes = facts, classesOf(loaded)
 	if err := s.addCatalogs(snapshot, facts, s.classes); err != nil {
 		return nil, err
@@ -256,7 +259,7 @@ func (s *simulation) defaultPools() ([]scheduling.NodePool, error) {
 	if len(loaded.Snapshot.NodePools) == 0 {
 		return nil, errors.New("built-in default nodepool: the file has none")
 	}
-	s.note("DefaultNodePool", "the input has no NodePool: using %q with linux, amd64 or arm64, spot or on-demand, any instance type. Images are not looked at: pods whose images run on one architecture alone need a nodeSelector on kubernetes.io/arch",
+	s.note("DefaultNodePool", "the input has no NodePool: using %q with linux, amd64 or arm64, spot or on-demand, any instance type",
 		loaded.Snapshot.NodePools[0].Key)
 	return loaded.Snapshot.NodePools, nil
 }

@@ -80,7 +80,10 @@ func (s *simulation) withWorkloads(snapshot *scheduling.Snapshot, sources []mani
 		return nil, err
 	}
 	s.ofNamespace(loaded)
-	after := loaded.Snapshot
+	after, err := s.restrictImages(loaded.Snapshot)
+	if err != nil {
+		return nil, err
+	}
 	after.CostModel, after.Assumptions = snapshot.CostModel, snapshot.Assumptions
 	own := make(map[string]*scheduling.Node, len(snapshot.Nodes))
 	for i := range snapshot.Nodes {

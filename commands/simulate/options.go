@@ -121,6 +121,8 @@ type options struct {
 	maxReplicas int
 	// workloads say for which kinds of objects pods are created.
 	workloads workloadOptions
+	// images is the file that says for which architectures images are built; empty means none.
+	images string
 	// rendering says whether folders of Kustomize and Helm are rendered.
 	rendering rendering
 	// query is the planner's query.
@@ -253,7 +255,7 @@ func (o options) check(given map[string]bool) error {
 	if o.timeout < 0 {
 		return fmt.Errorf("--timeout %s: must not be negative", o.timeout)
 	}
-	for _, name := range []string{"catalog", "prices", "snapshot", "save-snapshot", "cost-model", "commitments", "certificate", "diff", "replay", "html", "policy"} {
+	for _, name := range []string{"catalog", "prices", "snapshot", "save-snapshot", "cost-model", "commitments", "certificate", "diff", "replay", "html", "policy", "images"} {
 		if given[name] && o.file(name) == "" {
 			return fmt.Errorf("--%s: needs the name of a file", name)
 		}
@@ -288,7 +290,7 @@ func (o options) check(given map[string]bool) error {
 	if o.strict {
 		return errors.New("--snapshot: a saved snapshot has no unknown fields; leave out --strict")
 	}
-	for _, name := range append([]string{"provider", "region", "catalog", "prices", "spot-prices", "zones", "now", "diff", "template", "replicas", "render"}, settings.InstanceTypeFlags()...) {
+	for _, name := range append([]string{"provider", "region", "catalog", "prices", "spot-prices", "zones", "now", "diff", "template", "replicas", "render", "images"}, settings.InstanceTypeFlags()...) {
 		if given[name] {
 			return fmt.Errorf("--snapshot: a saved snapshot has its own instance types, zones and time; leave out --%s", name)
 		}
@@ -388,6 +390,8 @@ func (o options) file(flag string) string {
 		return o.page
 	case "policy":
 		return o.policy.file
+	case "images":
+		return o.images
 	}
 	return ""
 }

@@ -209,6 +209,7 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	s.remarkOnSpotRisk(r.snapshot, r.plan)
+	s.remarkOnImages(r.snapshot, r.plan)
 	for _, n := range r.plan.Notes {
 		s.remark("note", noteLine(n), planNote{})
 	}

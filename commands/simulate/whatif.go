@@ -109,6 +109,9 @@ func (s *simulation) readAgain(sources []manifests.Source, options manifests.Opt
 			return nil, err
 		}
 	}
+	if snapshot, err = again.restrictImages(snapshot); err != nil {
+		return nil, err
+	}
 	if err := again.addCatalogs(snapshot, s.facts, s.classes); err != nil {
 		return nil, err
 	}
