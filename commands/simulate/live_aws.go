@@ -17,7 +17,7 @@ const linksAWS = true
 func (s *simulation) readLive(ctx context.Context) (*catalog.Catalog, error) {
 	market, err := live.Read(ctx, live.Options{
 		AWS:      sdk.Config{Region: s.region, UserAgent: "drawknife-simulate"},
-		Progress: s.progress.enter,
+		Progress: s.progress.Enter,
 	})
 	if err != nil {
 		return nil, err

@@ -376,7 +376,7 @@ func TestNotes(t *testing.T) {
 			t.Errorf("standard error lacks %q:\n%s", text, got.stderr)
 		}
 	}
-	want := []string{"RepeatedInput", "RepeatedInput", "RepeatedInput", "UnknownField", "UnknownKind"}
+	want := []string{"RepeatedInput", "RepeatedInput", "RepeatedInput", "UnknownField", "UnknownKind", "ImagesAssumed"}
 	if diff := cmp.Diff(want, codes); diff != "" {
 		t.Errorf("codes (-want +got):\n%s\n%s", diff, got.stderr)
 	}
