@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	awsv1alpha1 "github.com/drawknife/drawknife/aws/api/v1alpha1"
