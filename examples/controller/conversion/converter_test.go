@@ -56,7 +56,7 @@ func manifests(t testing.TB) map[string]object {
 		"v1beta1 rest of a NodePool": strings.Replace(pool, "requirements: []", taints+", "+minValues, 1) + "}\nstatus: {resources: {cpu: '5'}}",
 		"v1beta1 rest of a NodeClaim": "apiVersion: karpenter.sh/v1beta1\nkind: NodeClaim\nmetadata: {name: web-1}\nspec: {" + taints + ", " + minValues + ", " + kubelet + ", nodeClassRef: {name: c}}\n" +
 			"status: {conditions: [" + condition + "]}",
-		"v1beta1 rest of an EC2NodeClass": strings.Replace(class, "role: r", "instanceProfile: p", 1) + "amiFamily: AL2, associatePublicIPAddress: false}\nstatus: {conditions: [" + condition + "]}",
+		"v1beta1 rest of an EC2NodeClass": strings.Replace(class, "role: r", "instanceProfile: p", 1) + "amiFamily: AL2, associatePublicIPAddress: false}\nstatus: {subnets: [{id: subnet-1, zone: us-east-1a, outpostARN: 'arn:aws:outposts:us-east-1:111122223333:outpost/op-0123456789abcdef0'}], conditions: [" + condition + "]}",
 		"v1beta1 consolidation off":       pool + ", disruption: {consolidationPolicy: WhenUnderutilized, consolidateAfter: Never, expireAfter: Never}}",
 		"v1beta1 quantities as typed":     pool + ", limits: {cpu: 1000, memory: 1024Mi}}",
 		"v1beta1 bare":                    pool + "}",
