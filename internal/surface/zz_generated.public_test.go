@@ -1306,6 +1306,7 @@ func publicTypes() map[string]reflect.Type {
 		"scheduling/manifests.Problem":                     reflect.TypeFor[scheduling_manifests.Problem](),
 		"scheduling/manifests.ProblemCode":                 reflect.TypeFor[scheduling_manifests.ProblemCode](),
 		"scheduling/manifests.Result":                      reflect.TypeFor[scheduling_manifests.Result](),
+		"scheduling/manifests.ScaledWorkload":              reflect.TypeFor[scheduling_manifests.ScaledWorkload](),
 		"scheduling/manifests.Settings":                    reflect.TypeFor[scheduling_manifests.Settings](),
 		"scheduling/manifests.Source":                      reflect.TypeFor[scheduling_manifests.Source](),
 		"scheduling/manifests.Warning":                     reflect.TypeFor[scheduling_manifests.Warning](),

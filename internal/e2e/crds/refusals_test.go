@@ -206,6 +206,13 @@ func classRefusals() []refusal {
 		class("two placement groups", "placementGroupSelector: {id: pg-1}", "exactly one placement group", "placementGroupSelector"),
 		class("placement group without name", "placementGroupSelector: {name: ''}", "at least 1 chars", "placementGroupSelector.name"),
 		class("bad placement group", "placementGroupSelector: {name: null, id: x}", "should match", "placementGroupSelector.id"),
+		class("a host and a group of hosts", "placementGroupSelector: null, placement: {hostID: h-0123456789abcdef0, hostResourceGroupARN: 'arn:aws:resource-groups:us-east-1:111122223333:group/x'}",
+			"names one host and a group of hosts", "placement"),
+		class("a host without its tenancy", "placementGroupSelector: null, placement: {tenancy: dedicated, hostID: h-0123456789abcdef0}", "tenancy must be host", "placement.tenancy"),
+		class("a host in a placement group", "placement: {hostID: h-0123456789abcdef0}", "cannot be in a placement group", "placement"),
+		class("unknown tenancy", "placementGroupSelector: null, placement: {tenancy: shared}", "supported values", "placement.tenancy"),
+		class("bad host", "placementGroupSelector: null, placement: {hostID: x}", "should match", "placement.hostID"),
+		class("bad group of hosts", "placementGroupSelector: null, placement: {hostResourceGroupARN: x}", "should match", "placement.hostResourceGroupARN"),
 	}
 	for _, list := range []struct{ name, id string }{
 		{"subnetSelectorTerms", "subnet-1"}, {"securityGroupSelectorTerms", "sg-1"}, {"capacityReservationSelectorTerms", "cr-1"}, {"amiSelectorTerms", "ami-1"},
