@@ -17,32 +17,33 @@ import (
 )
 
 // Launchables contains the kinds of new nodes that can hold pods of the snapshot's nodes, considering each pod alone. A kind of node is
-// included if it meets the requirements of its pool and of the pod, its pool can launch now, and the pod tolerates the pool's taints.
-// Preferences of pods, rules between pods, limits and minValues only restrict this further, so each new node of any plan is of one of these
-// kinds. Launchables caches results, so several goroutines must not use it at the same time.
+// included if its pool can launch it now, if it meets the requirements of its pool and of the pod, and if the pod tolerates the pool's
+// taints. Preferences of pods, rules between pods, limits and minValues only restrict this further, so each new node of any plan is of one
+// of these kinds. Launchables caches results, so several goroutines must not use it at the same time.
 type Launchables struct {
 	m *model.Model
-	// byClass caches results by the number of the class. groups are distinct lists of uses. groupOf maps their texts to groups.
+	// byClass caches results by the number of the class. groups are the distinct lists of uses. groupOf maps the text of a list (see
+	// number) to its index in groups.
 	byClass map[int32]reach
 	groups  [][]podclass.Use
 	groupOf map[string]int
 }
 
-// reach contains the possible new nodes of a class.
+// reach describes the kinds of new nodes on which the pods of a class can be.
 type reach struct {
 	group    int
-	cheapest int64 // the price is noPrice if no node has room for a pod
+	cheapest int64 // market.NoPrice if no node has room for a pod
 }
 
-// FindLaunchables returns the kinds of new nodes that the model's pools can launch.
+// FindLaunchables returns a Launchables for the model, with an empty cache.
 func FindLaunchables(m *model.Model) *Launchables {
 	return &Launchables{m: m, byClass: map[int32]reach{}, groupOf: map[string]int{}}
 }
 
-// Of returns a number for Kinds: the group of kinds of new nodes that can have the pod. It also returns the price, in USD per hour, of the
-// cheapest node that has room for the pod in addition to its DaemonSet pods. Some nodes of the group may be too small for the pod. The
-// group does not include pools without any node that has room for the pod. It returns false if the node has no such pod that can move, or
-// if no node of any pool could hold it.
+// Of returns the group of kinds of new nodes on which the pod could be, as a number to pass to Kinds. It also returns the price, in USD per
+// hour, of the cheapest node that has room for the pod in addition to its DaemonSet pods. Some nodes of the group may be too small for the
+// pod. The group does not include pools without any node that has room for the pod. It returns false if the node has no such pod, if the
+// pod can't move, or if no node of any pool could hold the pod.
 func (l *Launchables) Of(node string, pod planning.PodKey) (group int, cheapest float64, ok bool) {
 	i, known := l.m.NodeIndex[node]
 	if !known {
@@ -102,18 +103,19 @@ func (l *Launchables) number(uses []podclass.Use) int {
 
 // Launchable is a kind of node that a new node may be.
 type Launchable struct {
-	// Pool that launches it, and its InstanceType.
+	// Pool is the pool that launches the node.
 	Pool         v1.PoolKey
 	InstanceType string
-	// Room is the node's room for pods: its allocatable minus DaemonSets, without resources of which it has none.
+	// Room is the capacity that the node has for pods: its allocatable minus the requests of DaemonSet pods. Resources of which the node
+	// has nothing are left out.
 	Room corev1.ResourceList
-	// Price is the lowest price at which the pool may launch it, USD per hour. Unavailable offerings and offerings of used-up
-	// reservations do not count; with a CostModel the price is that of a node that no commitment covers.
+	// Price is the lowest price at which the pool may launch the node, in USD per hour. Unavailable offerings and offerings of used-up
+	// reservations do not count. With a CostModel, it is the price of a node that no commitment covers.
 	Price float64
 }
 
-// Kinds returns the nodes of the groups, each once, in the order in which plans prefer their pools and then by type: every new node with
-// pods of these groups is one of them, whatever other pods it has. Numbers that Of never returned are ignored.
+// Kinds returns the kinds of nodes of the groups, each once, in the order in which plans prefer their pools and then by type. Every new
+// node that has a pod of these groups is of one of these kinds, whatever other pods it has. Numbers that Of never returned are ignored.
 func (l *Launchables) Kinds(groups ...int) []Launchable {
 	type kind struct {
 		pool int32

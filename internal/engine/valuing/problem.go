@@ -16,8 +16,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// NewProblem returns the problem of choosing nodes for the items, with rules about single nodes as caps, and with the part of the
-// commitments that the trial's nodes don't use.
+// NewProblem returns the problem of choosing nodes for the items. Rules about single nodes become caps. Only the part of the commitments
+// that the trial's nodes don't use is offered.
 func (t Valuing) NewProblem(items []pricing.Item, c *layout.Cells) *offers.Choice {
 	s := t.M.Shop()
 	if p := t.known(s, items, c); p != nil {
@@ -47,13 +47,14 @@ func (t Valuing) NewJoined(items []pricing.Item, c *layout.Cells) *offers.Choice
 	return p
 }
 
-// Remembers reports whether the choices for the items, and their packing, are cached. They are not cached if there are rules between pods
-// or commitments, because they then depend on earlier placements.
+// Remembers reports whether the choices for the items, and their packing, can be cached. They can't if there are rules between pods, or
+// commitments, because the choices then depend on earlier placements.
 func (t Valuing) Remembers(items []pricing.Item) bool {
 	return t.Packings != nil && t.M.Costs == nil && !slices.ContainsFunc(items, func(it pricing.Item) bool { return it.Topology != nil || it.Cell != layout.AnyCell })
 }
 
-// known returns the cached problem of choosing for the items, or nil if it is not cached.
+// known returns the problem of choosing nodes for the items, with the help of a cache. It returns nil if the choices can't be cached (see
+// Remembers).
 func (t Valuing) known(s *offers.Market, items []pricing.Item, c *layout.Cells) *offers.Choice {
 	if !t.Remembers(items) {
 		return nil
@@ -87,7 +88,7 @@ func (t Valuing) NewProof(items []pricing.Item) *offers.Choice {
 	return p
 }
 
-// Complete adds the caps, and the commitments that planned nodes don't use, to a choice.
+// Complete adds the caps to a choice, and the part of the commitments that planned nodes don't use.
 func (t Valuing) Complete(p *offers.Choice, caps []offers.Cap) *offers.Choice {
 	p.Widen(caps)
 	if len(p.Committed) > 0 {
@@ -96,8 +97,8 @@ func (t Valuing) Complete(p *offers.Choice, caps []offers.Cap) *offers.Choice {
 	return p
 }
 
-// Provable returns the item of a class for a proof: in any cell that its stage allows, with as many pods on a node as its own rules allow.
-// Rules between classes are left out, which can only lower the bound.
+// Provable returns the item of a class for a proof: its pods may be in any cell that the stage allows, and as many may share a node as
+// their own rules allow. Rules between classes are ignored. This can only lower the bound.
 func Provable(m *model.Model, class, stage int32, count int) pricing.Item {
 	c := m.Classes[class]
 	it := pricing.Item{Class: class, Place: pricing.Place{Stage: stage, Cell: layout.AnyCell}, Count: count, Need: c.Unshared(), PerNode: pricing.Unbounded, Topology: c.Topology}
@@ -110,7 +111,7 @@ func Provable(m *model.Model, class, stage int32, count int) pricing.Item {
 	return it
 }
 
-// PlannedRooms returns the rooms of the planned nodes; nodes of the same row of a pool are combined.
+// PlannedRooms returns the rooms of the planned nodes. Nodes of the same row of a pool's table are combined into one.
 func (t Valuing) PlannedRooms() []offers.Room {
 	type row struct{ pool, row int32 }
 	var out []offers.Room
@@ -128,8 +129,8 @@ func (t Valuing) PlannedRooms() []offers.Room {
 	return out
 }
 
-// KeptApartByZone reports whether no two pods under the rules can share a new node, because they can't share a zone and each new node is in
-// one zone.
+// KeptApartByZone reports whether no two pods with the rules o can share a new node, because a required anti-affinity of these pods against
+// each other keeps them in different zones. It is false if the zone of a new node can be unknown.
 func KeptApartByZone(m *model.Model, o *topology.Groups) bool {
 	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool {
 		group := &m.Topology[g]

@@ -15,15 +15,15 @@ type Values struct {
 	total float64
 }
 
-// Of returns the value of a pod in USD per hour; 0 for pods that were not pending, and for pods that no new node could take.
+// Of returns the value of a pod in USD per hour. It is 0 for pods that were not pending, and for pods that no new node could hold.
 func (v *Values) Of(pod planning.PodKey) float64 { return v.pods[pod] }
 
-// Total returns a lower bound on the cost of new nodes for all pending pods, in USD per hour: the sum of their values, minus the largest
-// saving by reservations and commitments.
+// Total returns a lower bound on the cost of new nodes for all pending pods, in USD per hour: the sum of their values, minus the most that
+// reservations and commitments could save.
 func (v *Values) Total() float64 { return v.total }
 
-// Values computes the values of the pods that are pending now, after Hide and before Place. If the context is cancelled, it returns
-// ctx.Err().
+// Values computes the values of the pods that are pending in the trial: call it after Hide and before Place. If the context is cancelled,
+// it returns ctx.Err().
 func (t Valuing) Values(ctx context.Context) (*Values, error) {
 	m := t.M
 	out := &Values{pods: map[planning.PodKey]float64{}}

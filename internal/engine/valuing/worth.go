@@ -11,30 +11,31 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Worth contains values of pods of the snapshot's nodes: dual prices, like Values for pending pods, of all pods that would need another
-// place if every node were removed. No node that a pool could launch holds pods with a higher total value than its price. It is
-// read-only.
+// Worth contains values of the pods that would need another place if every node of the snapshot were removed. They are dual prices, like
+// the Values of pending pods. No node that a pool could launch holds pods with a higher total value than its price. It is read-only.
 type Worth struct {
 	M       *model.Model
 	ByClass []int64
 	total   float64
-	// items are the priced items, and from are the earlier prices that these are based on; nil if there are none.
+	// items are the items for which prices were computed. from are the earlier prices on which these are based, or nil if they are based on
+	// none.
 	items []pricing.Item
 	from  *KnownWorth
-	// Rent is the value of the pods beyond total, in nano-USD per hour: reservations can hold them for less, but only a limited number.
+	// Rent is by how much the value of all pods exceeds total, in nano-USD per hour: reservations can hold pods for less than their value,
+	// but only a limited number.
 	Rent int64
 }
 
-// FindWorth prices the pods of the nodes. If the context is cancelled, it returns ctx.Err().
+// FindWorth computes the values of the pods on the nodes. If the context is cancelled, it returns ctx.Err().
 func FindWorth(ctx context.Context, m *model.Model, q planning.Query) (*Worth, error) {
 	t, items := itemsOfNodes(m, q)
 	return worthOf(ctx, m, t, items)
 }
 
-// Total returns a lower bound on the cost of new nodes for all those pods, in USD per hour.
+// Total returns a lower bound on the cost of new nodes for all pods of the Worth, in USD per hour.
 func (w *Worth) Total() float64 { return w.total }
 
-// Node returns the total value of a node's movable pods in USD per hour; 0 for a name that the snapshot lacks.
+// Node returns the total value of the movable pods of the node with that name, in USD per hour, or 0 if the snapshot lacks the node.
 func (w *Worth) Node(name string) float64 {
 	i, ok := w.M.NodeIndex[name]
 	if !ok {
@@ -47,13 +48,13 @@ func (w *Worth) Node(name string) float64 {
 	return float64(sum) / market.NanoPerUSD
 }
 
-// Waiting returns the total value of the pods that are pending in a trial of the model, in USD per hour: new nodes for them cost at least
-// this.
+// Waiting returns a lower bound on the cost of new nodes for the pods that are pending in a trial of the model, in USD per hour: their
+// total value minus Rent.
 func (w *Worth) Waiting(t *trial.Trial) float64 {
 	return float64(max(0, w.WaitingNano(t)-w.Rent)) / market.NanoPerUSD
 }
 
-// WaitingNano returns the total value of the pending pods alone, in nano-USD per hour.
+// WaitingNano returns the total value of the pending pods without subtracting Rent, in nano-USD per hour.
 func (w *Worth) WaitingNano(t *trial.Trial) int64 {
 	sum := int64(0)
 	for class, n := range t.S.Waiting {
@@ -64,13 +65,13 @@ func (w *Worth) WaitingNano(t *trial.Trial) int64 {
 	return sum
 }
 
-// Load is what a trial has put on a node: the number of pods, and their total value in USD per hour.
+// Load describes the pods that a trial has placed on a node: their number, and their total value in USD per hour.
 type Load struct {
 	Pods  int
 	Worth float64
 }
 
-// Loads returns what the trial has put on nodes of the snapshot, by name, and on new nodes, by number.
+// Loads returns the loads of the snapshot's nodes by name, and those of planned nodes by number.
 func (w *Worth) Loads(t *trial.Trial) (received map[string]Load, planned []Load) {
 	received, planned = map[string]Load{}, make([]Load, len(t.S.Planned))
 	for _, b := range t.S.Placed.All {
@@ -90,15 +91,16 @@ func (w *Worth) Loads(t *trial.Trial) (received map[string]Load, planned []Load)
 	return received, planned
 }
 
-// KnownWorth contains values of pods at an earlier time, by the properties that determine them: their requests, and the new nodes where
-// they may go. It is plain immutable data, with an entry for each kind of pod at that time. A nil KnownWorth is empty.
+// KnownWorth contains values of pods at an earlier time. The keys are the properties that determine the value: a pod's requests, and the
+// kinds of new nodes on which it may be. It is plain immutable data, with an entry for each kind of pod at that time. A nil KnownWorth is
+// empty.
 type KnownWorth struct{ byContent map[string]int64 }
 
-// From returns the earlier prices that these are based on, or nil if there are none.
+// From returns the earlier prices on which these are based, or nil if they are based on none.
 func (w *Worth) From() *KnownWorth { return w.from }
 
-// Known returns the prices for later use. If they are based on earlier prices, it returns the earlier ones, so that prices don't get worse
-// each time.
+// Known returns the prices in a form that a later WorthFrom can use. If they are based on earlier prices, it returns the earlier prices, so
+// that the bound doesn't get worse each time.
 func (w *Worth) Known() *KnownWorth {
 	switch {
 	case w == nil:
@@ -114,9 +116,9 @@ func (w *Worth) Known() *KnownWorth {
 	return out
 }
 
-// WorthFrom is Worth based on earlier prices, which saves most of the work if few pods have changed: earlier prices of pods are proven
-// again, and prices of new kinds of pods are added to them. If less than the share leastProven of the earlier prices can be proven, or if
-// many kinds are new, all prices are computed as by Worth. The prices are as valid as those of Worth, but not the same.
+// WorthFrom is FindWorth based on earlier prices. This saves most of the work if few pods have changed: it proves earlier prices again, and
+// adds prices for new kinds of pods. If less than the share leastProven of the earlier prices can be proven, or if too many pods are of new
+// kinds, it computes all prices like FindWorth. The prices are as valid as those of FindWorth, but they can differ.
 func WorthFrom(ctx context.Context, m *model.Model, q planning.Query, known *KnownWorth) (*Worth, error) {
 	t, items := itemsOfNodes(m, q)
 	if known == nil || len(items) == 0 {
@@ -134,12 +136,12 @@ func WorthFrom(ctx context.Context, m *model.Model, q planning.Query, known *Kno
 const (
 	// leastProven is the minimum share of the earlier value of all pods that must be proven.
 	leastProven = 0.998
-	// newShare: at most one pod in newShare may be of a kind that did not exist before.
+	// newShare limits new kinds of pods: at most one pod in newShare may be of a kind that the known values lack.
 	newShare = 20
 )
 
-// valuesAgain computes values of the problem's items, which represent the given items, from known values. It returns nil if these are not
-// suitable.
+// valuesAgain computes values for the problem p from known values. It returns nil if the known values prove too little, or are missing for
+// too many pods.
 func valuesAgain(m *model.Model, p *pricing.Problem, items []pricing.Item, known *KnownWorth) *pricing.Values {
 	if len(p.Options) == 0 || len(p.Committed) > 0 {
 		return nil
@@ -167,14 +169,14 @@ func valuesAgain(m *model.Model, p *pricing.Problem, items []pricing.Item, known
 	return v
 }
 
-// contents describe, as text, the properties that determine the values of pods.
+// contents computes texts of the properties that determine the values of pods. Pods with equal texts have equal values.
 type contents struct {
 	m       *model.Model
 	byStage map[int32][]byte
 	text    []byte
 }
 
-// The result of of is valid until the next call.
+// The result of its method of is valid until the next call.
 func (c *contents) of(it *pricing.Item) []byte {
 	stage, known := c.byStage[it.Stage]
 	if !known {
@@ -201,7 +203,7 @@ func (c *contents) of(it *pricing.Item) []byte {
 	return c.text
 }
 
-// itemsOfNodes returns the movable pods of the nodes as items to be priced.
+// itemsOfNodes returns the movable pods of the nodes as items for pricing.
 func itemsOfNodes(m *model.Model, q planning.Query) (*trial.Trial, []pricing.Item) {
 	t := trial.New(m)
 	clear(t.S.Waiting)
@@ -239,8 +241,8 @@ func newWorth(m *model.Model, items []pricing.Item, v *pricing.Values) *Worth {
 	return w
 }
 
-// addMoves gives the pods of gangs, in each domain to which they could be moved, the same value as elsewhere, because the domain has no
-// additional nodes for them.
+// addMoves sets the values of gang pods for the case that the gang is moved to another domain: the same as without a move, because the
+// domain has no additional nodes for them.
 func (w *Worth) addMoves() {
 	if w.M.Gangs == nil {
 		return

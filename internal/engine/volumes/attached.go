@@ -9,8 +9,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// CSI drivers that replaced volume plugins built into Kubernetes, with the names of those plugins. Only these four are counted by
-// kube-scheduler under the driver's name.
+// These CSI drivers replaced volume plugins that were built into Kubernetes. The constants also have the names of these plugins.
+// kube-scheduler counts only the volumes of these four plugins under the driver's name.
 const (
 	driverEBS       = "ebs.csi.aws.com"
 	driverGCEDisk   = "pd.csi.storage.gke.io"
@@ -38,21 +38,21 @@ func csiDriver(provisioner string) string {
 	return provisioner
 }
 
-// ID identifies attachable volumes.
+// ID identifies a volume that can be attached.
 type ID struct {
-	// Driver is a CSI driver; empty if the volume is not attached.
+	// Driver is a CSI driver. It is empty if the volume is not attached to nodes.
 	Driver string
-	// Handle is the volume's handle, or the namespace/name of a claim that has no volume yet; empty for a claim that does not exist yet,
-	// which differs from any other.
+	// Handle is the volume's handle, or the namespace/name of a claim that has no volume yet. It is empty for a claim that does not exist
+	// yet: such claims are all different.
 	Handle string
 }
 
-// Claim is an attachable volume of a pod: it uses one attachment of the driver on the node, for any number of the node's pods.
+// Claim is an attachable volume of a pod. It uses one attachment of the driver on the node, however many pods of the node use it.
 type Claim struct {
 	ID
-	// Shared is true when another pod of the snapshot uses it too.
+	// Shared is true if another pod of the snapshot also uses the volume.
 	Shared bool
-	// Unbound is true for a volume that is created in the place of the first of its pods, where the other pods must follow.
+	// Unbound is true for a volume that is created in the zone of the first of its pods. Its other pods must then run there.
 	Unbound bool
 }
 
@@ -62,7 +62,7 @@ type attachment struct {
 	last *corev1.Pod
 }
 
-// attachedVolume returns the attachment of a volume. It returns the zero value if the volume attaches nothing that is counted.
+// attachedVolume returns the ID of a volume. It returns the zero value if the volume uses no attachment that is counted.
 func attachedVolume(pv *corev1.PersistentVolume) ID {
 	switch s := &pv.Spec.PersistentVolumeSource; {
 	case s.CSI != nil:
@@ -74,7 +74,8 @@ func attachedVolume(pv *corev1.PersistentVolume) ID {
 	}
 }
 
-// inlineVolume returns the attachment of a pod's volume without a claim. It returns the zero value if the volume attaches nothing.
+// inlineVolume returns the ID of a disk that a pod names directly, without a claim. It returns the zero value if the disk uses no
+// attachment that is counted.
 func inlineVolume(v *corev1.Volume) ID {
 	if v.Cinder != nil {
 		return ID{driverCinder, v.Cinder.VolumeID}
@@ -82,7 +83,7 @@ func inlineVolume(v *corev1.Volume) ID {
 	return diskVolume(v.AWSElasticBlockStore, v.GCEPersistentDisk, v.AzureDisk)
 }
 
-// diskVolume returns the disk that is set.
+// diskVolume returns the ID of the disk that is set.
 func diskVolume(ebs *corev1.AWSElasticBlockStoreVolumeSource, gce *corev1.GCEPersistentDiskVolumeSource, azure *corev1.AzureDiskVolumeSource) ID {
 	switch {
 	case ebs != nil:
@@ -95,8 +96,8 @@ func diskVolume(ebs *corev1.AWSElasticBlockStoreVolumeSource, gce *corev1.GCEPer
 	return ID{}
 }
 
-// attaches returns what a claim attaches, regardless of other faults: its volume or, while the volume does not exist, a volume of its
-// class. Claims that can't be resolved are not counted.
+// attaches returns the ID of the claim's volume, or of a volume of its class if the volume does not exist yet. It ignores other faults of
+// the claim. It returns the zero value for claims whose volume and StorageClass are both missing.
 func (x *Index) attaches(pvc *corev1.PersistentVolumeClaim) ID {
 	if pv := x.volumes[pvc.Spec.VolumeName]; pv != nil && pvc.Spec.VolumeName != "" {
 		return attachedVolume(pv)
@@ -108,12 +109,12 @@ func (x *Index) attaches(pvc *corev1.PersistentVolumeClaim) ID {
 	return ID{csiDriver(class.Provisioner), pvc.Namespace + "/" + pvc.Name}
 }
 
-// provisions reports whether a class creates volumes, instead of waiting for someone to create them.
+// provisions reports whether volumes of a class are created dynamically and not by hand.
 func provisions(class *storagev1.StorageClass) bool {
 	return class.Provisioner != "" && class.Provisioner != noProvisioner
 }
 
-// Attached returns the distinct attachable volumes of a pod, sorted by driver and ID, even if Of refuses the pod.
+// Attached returns the distinct attachable volumes of a pod, sorted by driver and ID. It also works for pods that Of refuses.
 func (x *Index) Attached(pod *corev1.Pod) []Claim {
 	var out []Claim
 	for i := range pod.Spec.Volumes {
@@ -144,7 +145,7 @@ func (x *Index) isShared(id ID) bool {
 	return a != nil && a.pods > 1
 }
 
-// repeated reports whether an earlier volume of the pod than the i-th attaches the same thing.
+// repeated reports whether a volume of the pod before the i-th has the same ID.
 func (x *Index) repeated(pod *corev1.Pod, i int, id ID) bool {
 	if id.Handle == "" {
 		return false
@@ -171,8 +172,8 @@ func attachmentText(buf []byte, id ID, shared bool) []byte {
 	return appendText(append(buf, 's'), id.Handle)
 }
 
-// NodeLimits returns how many volumes of each driver the node can attach; a driver that is not listed is unlimited. It returns nil without
-// limits, or without a CSINode.
+// NodeLimits returns how many volumes of each driver the node can attach. There is no limit for drivers that are not in the result. It
+// returns nil if the CSINode is missing or has no limits.
 func NodeLimits(csiNode *storagev1.CSINode) map[string]int64 {
 	if csiNode == nil {
 		return nil

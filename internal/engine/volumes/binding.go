@@ -16,16 +16,16 @@ import (
 const (
 	// annBindCompleted means that the claim and its volume are bound to each other permanently.
 	annBindCompleted = "pv.kubernetes.io/bind-completed"
-	// annSelectedNode means that kube-scheduler has chosen a node, and that the provisioner is creating the volume for it.
+	// annSelectedNode means that kube-scheduler has chosen a node, and that the provisioner is creating the volume for this node.
 	annSelectedNode = "volume.kubernetes.io/selected-node"
-	// annDefaultClass marks the StorageClass of claims that name none.
+	// annDefaultClass marks the StorageClass of claims that name no class.
 	annDefaultClass = "storageclass.kubernetes.io/is-default-class"
 	// noProvisioner is the provisioner of classes whose volumes are created manually or by a static provisioner.
 	noProvisioner = "kubernetes.io/no-provisioner"
 )
 
-// defaultStorageClass returns the newest class that is marked as default, like the API server's admission; of classes of equal age, it is
-// the first by name. It is empty if there is none.
+// defaultStorageClass returns the newest class that is marked as default, like the API server's admission. Among classes of equal age, it
+// returns the first by name. It returns "" if no class is marked.
 func defaultStorageClass(classes []*storagev1.StorageClass) string {
 	var best *storagev1.StorageClass
 	for _, class := range classes {
@@ -47,8 +47,8 @@ func defaultStorageClass(classes []*storagev1.StorageClass) string {
 	return best.Name
 }
 
-// className returns the StorageClass of an unbound claim: the old annotation comes before the field; without both it is the default class,
-// because a controller will set it. Empty: none.
+// className returns the StorageClass of an unbound claim. The old annotation takes precedence over the field. Without both, it is the
+// default class, because a controller will set it. It returns "" if there is no such class.
 func (x *Index) className(annotations map[string]string, spec *corev1.PersistentVolumeClaimSpec) string {
 	if name, ok := annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
@@ -59,7 +59,7 @@ func (x *Index) className(annotations map[string]string, spec *corev1.Persistent
 	return x.defaultClass
 }
 
-// NodesChosen reports whether a node was chosen for a volume that is still to be created: then it matters which nodes exist.
+// NodesChosen reports whether a node was chosen for a volume that does not exist yet. Then the result of New depends on which nodes exist.
 func NodesChosen(claims []*corev1.PersistentVolumeClaim) bool {
 	return slices.ContainsFunc(claims, func(c *corev1.PersistentVolumeClaim) bool {
 		return c.Spec.VolumeName == "" && c.Annotations[annSelectedNode] != ""
@@ -76,7 +76,7 @@ func (x *Index) resolveClaims(s *Objects) {
 	for _, pvc := range slices.SortedFunc(slices.Values(s.PersistentVolumeClaims), byName[*corev1.PersistentVolumeClaim]) {
 		c := x.claims[claimKey{pvc.Namespace, pvc.Name}]
 		if c.object != pvc {
-			continue // of two claims with the same name, the last one counts
+			continue // if two claims have the same name, the last one counts
 		}
 		c.attaches = x.attaches(pvc)
 		if c.fault = x.resolveClaim(c, hostnames); c.fault != nil {
@@ -88,8 +88,8 @@ func (x *Index) resolveClaims(s *Objects) {
 	x.assignFreeVolumes(s.PersistentVolumes, waiting)
 }
 
-// resolveClaim returns why no pod can use the claim, or nil: its volume is lost, missing or being deleted, or none can be created for it.
-// The checks are in kube-scheduler's order.
+// resolveClaim finds where the claim can be used. It returns an error if no pod can use it: its volume is lost, missing or being deleted,
+// or no volume can be created for it. The checks are in kube-scheduler's order.
 func (x *Index) resolveClaim(c *claim, hostnames map[string]string) *Error {
 	pvc := c.object
 	volume := pvc.Spec.VolumeName
@@ -112,7 +112,7 @@ func (x *Index) resolveClaim(c *claim, hostnames map[string]string) *Error {
 	return x.resolveBound(c, pv)
 }
 
-// resolveBound places a claim by its volume.
+// resolveBound sets where a bound claim can be used, according to its volume.
 func (x *Index) resolveBound(c *claim, pv *corev1.PersistentVolume) *Error {
 	if pv.DeletionTimestamp != nil {
 		return &Error{volume: pv.Name, fault: "is bound to a volume that is being deleted", cure: "make the claim anew"}
@@ -129,8 +129,8 @@ func (x *Index) resolveBound(c *claim, pv *corev1.PersistentVolume) *Error {
 	return nil
 }
 
-// place adds the topology of a volume. The hostname of a local or hostPath volume is required of existing nodes, but not of new nodes,
-// where the volume must be created again.
+// place sets where the claim can be used, according to the topology of its volume. Existing nodes must have the hostname of a local or
+// hostPath volume. New nodes need not, because the volume must be created again there.
 func (c *claim) place(x *Index, pv *corev1.PersistentVolume, alternatives []requirements.Set) {
 	c.onNodes = x.intern(alternatives)
 	c.onNew, c.noNode, c.needsVolume, c.unbound = c.onNodes, "", false, false
@@ -151,8 +151,8 @@ func (x *Index) unsupportedDriver(volume, class, driver string) *Error {
 		cure:  "use a StorageClass of another driver"}
 }
 
-// resolveWaiting places an unbound claim by its class, or by the node that kube-scheduler has chosen for it. The choice of a node that is
-// deleted or leaving does not count, because the provisioner undoes it.
+// resolveWaiting sets where an unbound claim can be used, according to its class or to the node that kube-scheduler has chosen for it. A
+// chosen node that is deleted or being removed does not count, because the provisioner then undoes the choice.
 func (x *Index) resolveWaiting(c *claim, hostnames map[string]string) *Error {
 	class, node := x.className(c.object.Annotations, &c.object.Spec), c.object.Annotations[annSelectedNode]
 	if fault := x.resolveUnbound(c, class); fault != nil {
@@ -174,7 +174,7 @@ func (x *Index) resolveWaiting(c *claim, hostnames map[string]string) *Error {
 	return nil
 }
 
-// resolveUnbound places a claim whose volume will be created where the pod goes.
+// resolveUnbound sets where a claim can be used whose volume will be created where its pod runs.
 func (x *Index) resolveUnbound(c *claim, name string) *Error {
 	if name == "" {
 		return &Error{fault: "is unbound and has no StorageClass",
@@ -213,7 +213,8 @@ func (x *Index) resolveUnbound(c *claim, name string) *Error {
 	return nil
 }
 
-// unsupportedTopology returns a key of the class's allowed topologies that the provider declared unsupported, or "" if there is none.
+// unsupportedTopology returns a key of the class's allowed topologies that the provider declared unsupported, or "" if all keys are
+// supported.
 func (x *Index) unsupportedTopology(class *storagev1.StorageClass) string {
 	keys := x.unsupported.TopologyKeys
 	if len(keys) == 0 {

@@ -6,16 +6,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Disk is a disk that a pod names.
+// Disk is a disk that a pod names directly, without a claim.
 type Disk struct {
-	// Name identifies a disk by its kind and its identifiers.
+	// Name identifies the disk by its kind and the identifiers of that kind.
 	Name string
-	// Writes is true if the pod can't share the disk with readers.
+	// Writes is true if the pod can't share the disk with pods that only read it.
 	Writes bool
 }
 
-// Disks lists the disks of the pod, by name. A Ceph image has one entry for each of its monitors: pods that share one of them use the
-// same image.
+// Disks lists the disks that the pod names directly, each name once. A Ceph image has one entry for each of its monitors: two pods use the
+// same image if their volumes have a monitor in common.
 func Disks(spec *corev1.PodSpec) []Disk {
 	var out []Disk
 	note := func(name string, readOnly bool) {

@@ -1,21 +1,21 @@
 // Package volumes determines the constraints that a pod's volumes put on nodes.
 //
-// The question: on which nodes can a pod have its volumes, which volumes does it attach there, and which of them does it share with other
-// pods? The rules are those of kube-scheduler's plugins VolumeBinding, VolumeZone, NodeVolumeLimits and VolumeRestrictions, which decide
-// in the end.
+// The questions: on which nodes can a pod use its volumes, which volumes does it attach there, and which of them does it share with other
+// pods? The rules are those of kube-scheduler's plugins VolumeBinding, VolumeZone, NodeVolumeLimits and VolumeRestrictions, because
+// kube-scheduler decides in the end.
 //
-// The input is the objects of a cluster, [Objects], and the pods with volumes. [New] reads everything in one pass into an [Index], which
+// The input is the objects of a cluster ([Objects]) and the pods with volumes. [New] reads everything in one pass into an [Index], which
 // never changes afterwards: any number of goroutines may use it.
 //
 // The output of [Index.Of] is [Constraints]: alternatives, of which a node must meet one. [Index.Attached] lists the volumes that use
 // attachment slots of a node, [NodeLimits] the number of slots of a node, and [Index.Unused] the volumes that are still attached although
-// no pod uses them. [Index.AppendText] is equal for pods whose volumes are interchangeable. [Disks] are disks that pods name directly,
-// without a claim.
+// no pod uses them. [Index.AppendText] gives the same text for pods whose volumes are interchangeable. [Disks] lists disks that pods name
+// directly, without a claim.
 //
-// The method: each claim is resolved once, to the topologies of its volume or of its class. Lists of alternatives have numbers, so that
-// claims in one place share one list; the lists of several claims are multiplied, up to 1,024 alternatives. Pending claims for manually
-// created volumes get the smallest suitable volumes first.
+// The method: each claim is resolved once, to the topologies of its volume or of its class. Each list of alternatives has a number, and
+// claims that can be used in the same places share one list. The lists of a pod's claims are multiplied, up to 1,024 alternatives. Pending
+// claims for manually created volumes get the smallest suitable volumes first.
 //
-// The cost: one pass over claims, volumes, attachments and pods, with a sort of the claims; a query costs as much as the pod has volumes,
-// and the product of their alternatives.
+// The cost: one pass over claims, volumes, attachments and pods, with a sort of the claims. A query costs as much as the pod has volumes,
+// plus the product of their alternatives.
 package volumes

@@ -13,32 +13,32 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// Unsupported describes the features of volumes that a provider's nodes don't support.
+// Unsupported lists the features of volumes that a provider's nodes don't support.
 type Unsupported struct {
-	// TopologyKeys that no node of the provider can meet in a StorageClass's allowed topologies.
+	// TopologyKeys are keys of StorageClasses' allowed topologies that no node of the provider has.
 	TopologyKeys []string
 	// Drivers are CSI drivers whose volumes no node of the provider can attach.
 	Drivers []string
 }
 
-// Index answers which constraints pods' volumes put on a node. It is made in one pass over a snapshot's objects and immutable afterwards,
-// so it is safe for concurrent use. Its rules are those of kube-scheduler: VolumeBinding, VolumeZone, NodeVolumeLimits and the
-// ReadWriteOncePod rule of VolumeRestrictions.
+// Index finds the constraints that pods' volumes put on a node. New makes it in one pass over a snapshot's objects. It never changes
+// afterwards, so any number of goroutines may use it. Its rules are those of kube-scheduler: VolumeBinding, VolumeZone, NodeVolumeLimits
+// and the ReadWriteOncePod rule of VolumeRestrictions.
 type Index struct {
 	vocab       *requirements.Lookup
 	unsupported Unsupported
 	volumes     map[string]*corev1.PersistentVolume
 	classes     map[string]*storagev1.StorageClass
-	// defaultClass is the class of claims that name no class. It is empty if there is no default.
+	// defaultClass is the class of claims that name no class, or "" if there is no default.
 	defaultClass string
 	claims       map[claimKey]*claim
-	// unmade are claims that will be created for generic ephemeral volumes, by StorageClass.
+	// unmade are claims that controllers will create for generic ephemeral volumes, by StorageClass.
 	unmade map[string]*claim
 	// attachments are the attachable volumes that pods of the snapshot use.
 	attachments map[ID]*attachment
-	// attachedTo are the CSI volumes that VolumeAttachments attach, by node, each once.
+	// attachedTo are the volumes that VolumeAttachments attach to each node, without duplicates.
 	attachedTo map[string][]ID
-	// topologies are lists of alternatives, each once; the first is nil, no constraint.
+	// topologies are the distinct lists of alternatives. The first is nil, which means no constraint.
 	topologies   [][]requirements.Set
 	topologyText map[string]int32
 }
@@ -46,58 +46,59 @@ type Index struct {
 // claimKey names a PersistentVolumeClaim.
 type claimKey struct{ namespace, name string }
 
-// claim is a PersistentVolumeClaim that exists or will be created, with everything that planning needs to know of it.
+// claim is a PersistentVolumeClaim that exists or will be created, with the results of resolving it.
 type claim struct {
 	// object is nil for a claim that does not exist yet.
 	object *corev1.PersistentVolumeClaim
 	// used is true if a pod of the snapshot uses the claim.
 	used bool
-	// fault is the reason why every node refuses pods with the claim, or nil if they may be placed.
+	// fault is the reason why no node accepts pods with the claim, or nil if they may be placed.
 	fault *Error
 	claimPlace
-	// attaches says which attachable volume it is; zero for volumes that are not attached.
+	// attaches is the ID of the claim's volume. It is zero for volumes that are not attached.
 	attaches ID
 	shared   bool
 	// unbound is true until a volume is created for the claim.
 	unbound bool
-	// exclusive claims serve one pod in the whole cluster, holder: the pod that uses the claim, or the pod that will get it.
+	// exclusive is true for a claim that only one pod in the whole cluster can use (ReadWriteOncePod). holder is this pod: the pod that
+	// uses the claim, or the pod that will get it.
 	exclusive bool
 	holder    *corev1.Pod
-	held      bool // by a pod that is bound
+	held      bool // true if holder is bound
 }
 
-// claimPlace is where a volume can be used.
+// claimPlace describes on which nodes a volume can be used.
 type claimPlace struct {
-	// onNodes and onNew are indices into Index.topologies, for existing nodes and for new nodes.
+	// onNodes and onNew are indices into Index.topologies: onNodes for existing nodes, onNew for new nodes.
 	onNodes, onNew int32
-	// noNode says why no existing node is possible. It is empty if existing nodes are possible.
+	// noNode says why the volume can be used on no existing node, or is empty if it can.
 	noNode string
-	// needsVolume means that a pod on a new node waits there for a volume that dynamic provisioning does not create.
+	// needsVolume is true if a pod on a new node must wait for a volume that dynamic provisioning does not create.
 	needsVolume bool
 }
 
-// Constraints are the constraints that a pod's volumes put on a node. The zero value requires nothing. Volumes never change the pod's own
-// demands, and their constraints are never relaxed.
+// Constraints are the constraints that a pod's volumes put on a node. The zero value means no constraints. Volumes don't change the pod's
+// own demands, and plans never relax their constraints.
 type Constraints struct {
-	// Alternatives are topologies of a new node, in the order of preference: one of them must hold. Keys are
-	// canonical. Nil means no constraint. Terms of local and hostPath volumes have lost their hostname.
+	// Alternatives are topologies for a new node, in the order of preference: the node must meet one of them. Keys are canonical. Nil means
+	// no constraint. Hostnames are removed from the terms of local and hostPath volumes.
 	Alternatives []requirements.Set
-	// OnNodes are the alternatives on existing nodes, hostnames included; nil means no constraint.
+	// OnNodes are the alternatives for existing nodes, with hostnames. Nil means no constraint.
 	OnNodes []requirements.Set
-	// NoNode says why no existing node can take the pod. It is empty if OnNodes decides.
+	// NoNode says why no existing node can hold the pod, or is empty if OnNodes decides.
 	NoNode string
-	// NeedsVolume is true if kube-scheduler binds the pod to a new node only after someone creates a volume there: a local or hostPath
-	// volume lost its hostname, or the class creates no volumes and none is free.
+	// NeedsVolume is true if kube-scheduler binds the pod to a new node only after someone creates a volume there. This is the case if the
+	// hostname was removed from the terms of a local or hostPath volume, or if the class creates no volumes and no suitable volume is free.
 	NeedsVolume bool
 }
 
-// Error is why a pod's volumes keep it from being planned at all.
+// Error says why a pod can't be planned because of its volumes.
 type Error struct {
-	// claim is the namespace/name of the PersistentVolumeClaim; empty if it does not exist yet.
+	// claim is the namespace/name of the PersistentVolumeClaim. It is empty if the claim does not exist yet.
 	claim string
-	// ephemeral is the name of the pod's volume, for a claim that does not exist yet.
+	// ephemeral is the name of the volume in the pod, if the claim does not exist yet.
 	ephemeral string
-	// volume and class are names of PersistentVolume and StorageClass; empty if they don't matter.
+	// volume and class are names of a PersistentVolume and a StorageClass. They are empty if they are not part of the fault.
 	volume, class string
 	fault, cure   string
 }
@@ -116,21 +117,22 @@ func (e *Error) Error() string {
 	return text + " " + e.fault + ": " + e.cure
 }
 
-// Objects are the objects that describe volumes. They must not be changed afterwards.
+// Objects are the inputs of New. They must not be changed afterwards.
 type Objects struct {
 	PersistentVolumes      []*corev1.PersistentVolume
 	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
 	StorageClasses         []*storagev1.StorageClass
 	VolumeAttachments      []*storagev1.VolumeAttachment
-	// Users yields the pods with volumes, each once, and whether they are bound; bound pods come first.
+	// Users yields the pods with volumes, each once, and whether the pod is bound. Bound pods come first.
 	Users func(yield func(pod *corev1.Pod, bound bool) bool)
-	// Hostnames returns the hostnames of the existing nodes that stay, by node name. It is called if a node was chosen for a volume.
+	// Hostnames returns the hostnames of the existing nodes that are not being removed, by node name. New calls it if a node was chosen for
+	// a volume.
 	Hostnames func() map[string]string
 	// Unsupported describes the features that nodes of the provider don't support.
 	Unsupported Unsupported
 }
 
-// New reads volumes, and the pods that use them.
+// New makes an Index of the volumes and of the pods that use them.
 func New(s *Objects, vocab *requirements.Lookup) *Index {
 	x := &Index{
 		vocab:        vocab,
@@ -177,7 +179,7 @@ func New(s *Objects, vocab *requirements.Lookup) *Index {
 	return x
 }
 
-// byName orders objects by namespace and name, so that the numbers that they get do not depend on the snapshot's order.
+// byName orders objects by namespace and name, so that their numbers do not depend on the order in the snapshot.
 func byName[T metav1.Object](a, b T) int {
 	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 }
@@ -192,8 +194,8 @@ func (x *Index) markUsed(pod *corev1.Pod) {
 	}
 }
 
-// countUse counts the pods of each attachable volume, and finds the one pod of each exclusive claim. kube-scheduler counts uses only by
-// name, because the claim of an ephemeral volume has no other pod anyway.
+// countUse counts the pods of each attachable volume, and sets the holder of each exclusive claim. Only claims that a pod refers to by name
+// have a holder, as in kube-scheduler: the claim of an ephemeral volume has no other pod anyway.
 func (x *Index) countUse(pod *corev1.Pod, bound bool) {
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
@@ -220,20 +222,20 @@ func (x *Index) countUse(pod *corev1.Pod, bound bool) {
 	}
 }
 
-// offer makes the pod the holder of the claim if it comes before the current holder.
+// offer makes the pod the holder of the claim if it takes precedence over the current holder.
 func (c *claim) offer(pod *corev1.Pod, bound bool) {
 	if !c.held && (c.holder == nil || claimsFirst(pod, c.holder)) {
 		c.holder, c.held = pod, bound
 	}
 }
 
-// claimsFirst orders waiting pods that want the same exclusive claim: by priority, age and name.
+// claimsFirst reports whether pending pod a gets an exclusive claim before pending pod b. It compares priority, age and name.
 func claimsFirst(a, b *corev1.Pod) bool {
 	priority := cmp.Compare(derefOr(b.Spec.Priority, 0), derefOr(a.Spec.Priority, 0))
 	return cmp.Or(priority, a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
 }
 
-// claimOf returns the name of a volume's claim. It returns false for kinds of volumes that have no claim.
+// claimOf returns the key of a volume's claim. It returns false for volumes of a kind that has no claim.
 func claimOf(pod *corev1.Pod, v *corev1.Volume) (claimKey, bool) {
 	switch {
 	case v.PersistentVolumeClaim != nil:
@@ -244,8 +246,8 @@ func claimOf(pod *corev1.Pod, v *corev1.Volume) (claimKey, bool) {
 	return claimKey{}, false
 }
 
-// claimed finds the claim of a volume. It returns false for kinds of volumes that have no claim. The claim may not exist yet, or may
-// represent a missing one.
+// claimed finds the claim of a volume. It returns false for volumes of a kind that has no claim. The claim may not exist yet. If a claim is
+// missing, the result has a fault.
 func (x *Index) claimed(pod *corev1.Pod, v *corev1.Volume) (*claim, bool) {
 	key, ok := claimOf(pod, v)
 	if !ok {
@@ -267,8 +269,8 @@ func (x *Index) claimed(pod *corev1.Pod, v *corev1.Volume) (*claim, bool) {
 
 func (k claimKey) String() string { return k.namespace + "/" + k.name }
 
-// madeFor reports whether a claim is the pod's own. A pod without UID does not exist yet, and neither does its claim. Then it is enough
-// that the claim belongs to no other object.
+// madeFor reports whether the claim was made for an ephemeral volume of the pod. A pod without UID does not exist yet, so its claim can't
+// name it as the owner. In this case it suffices that the claim has no other controller.
 func madeFor(pod *corev1.Pod, pvc *corev1.PersistentVolumeClaim) bool {
 	for i := range pvc.OwnerReferences {
 		if owner := &pvc.OwnerReferences[i]; owner.Controller != nil && *owner.Controller {
@@ -278,7 +280,7 @@ func madeFor(pod *corev1.Pod, pvc *corev1.PersistentVolumeClaim) bool {
 	return pod.UID == "" || pvc.UID == ""
 }
 
-// claimToMake returns the claim that a controller will make for an ephemeral volume: unbound, and of the template's class.
+// claimToMake returns the claim that a controller will make for an ephemeral volume: an unbound claim of the template's class.
 func (x *Index) claimToMake(v *corev1.Volume) *claim {
 	template := v.Ephemeral.VolumeClaimTemplate
 	name := x.className(template.Annotations, &template.Spec)
@@ -295,7 +297,7 @@ func (x *Index) claimToMake(v *corev1.Volume) *claim {
 	return &claim{fault: &fault}
 }
 
-// Of returns the constraints of the pod's volumes on a node. The error says why no node can have the pod; it is an *Error if a single claim
+// Of returns the constraints of the pod's volumes on a node. The error says why no node can hold the pod. It is an *Error if a single claim
 // is the cause.
 func (x *Index) Of(pod *corev1.Pod) (Constraints, error) {
 	var (
@@ -338,10 +340,10 @@ func (c *claim) refusal(pod *corev1.Pod) error {
 	return nil
 }
 
-// AppendText appends the volumes' part of a pod's class text: nothing for pods without claims or attached volumes, else a
-// text that is equal for pods whose volumes are interchangeable. They have the same alternatives, as many unshared
-// volumes of each driver, and the same shared ones. Replicas with claims of their own that are still unbound, or whose
-// volumes lie in the same place, have equal text.
+// AppendText appends the volumes' part of the text that identifies a pod's class. It appends nothing for pods without claims or attached
+// volumes. The text is equal for pods whose volumes are interchangeable. Such pods have the same alternatives, the same number of unshared
+// volumes of each driver, and the same shared volumes. For example, replicas have equal texts if each has a claim of its own that is still
+// unbound, or whose volume can be used in the same places.
 func (x *Index) AppendText(pod *corev1.Pod, buf []byte) []byte {
 	volumes := pod.Spec.Volumes
 	for i := range volumes {

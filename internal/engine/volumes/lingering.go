@@ -7,8 +7,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// attachmentsByNode reads VolumeAttachments as kube-scheduler does: it returns the attachments of CSI PersistentVolumes, under the name of
-// the driver that attaches them.
+// attachmentsByNode reads VolumeAttachments as kube-scheduler does: it returns the CSI PersistentVolumes that are attached to each node,
+// under the name of the driver that attaches them.
 func (x *Index) attachmentsByNode(list []*storagev1.VolumeAttachment) map[string][]ID {
 	out := map[string][]ID{}
 	for _, a := range list {
@@ -28,7 +28,7 @@ func (x *Index) attachmentsByNode(list []*storagev1.VolumeAttachment) map[string
 	return out
 }
 
-// Unused counts, by driver, the volumes that are attached to the node although none of its pods uses them.
+// Unused counts, by driver, the volumes that are attached to the node and that none of the pods uses.
 func (x *Index) Unused(node string, pods []*corev1.Pod) map[string]int64 {
 	return x.unusedOf(x.attachedTo[node], pods)
 }
@@ -60,8 +60,9 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// SameUnused reports whether the VolumeAttachments use the same room on each node, beyond the pods' volumes, as those that the index was
-// made with. Most attachments are added and removed with pods that use the volumes, so they need no additional room.
+// SameUnused reports whether the list of VolumeAttachments has the same effect as the one that the index was made with: on each node, the
+// attachments are equal, or pods use all volumes of both lists. Most VolumeAttachments appear and disappear with pods that use the volumes,
+// so they use no attachments beyond those of the pods.
 func (x *Index) SameUnused(list []*storagev1.VolumeAttachment, nodes func(yield func(node string, pods []*corev1.Pod) bool)) bool {
 	now := x.attachmentsByNode(list)
 	for node, pods := range nodes {

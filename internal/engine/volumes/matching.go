@@ -10,11 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// freeVolumes are volumes that no claim is bound to, smallest first.
+// freeVolumes contains volumes that are not bound to a claim, smallest first.
 type freeVolumes struct {
-	// reserved are the volumes meant for one claim.
+	// reserved are the volumes that name a claim (spec.claimRef), by claim.
 	reserved map[claimKey][]*corev1.PersistentVolume
-	// byClass are the volumes for any claim, by the name of their class.
+	// byClass are the volumes that any claim may get, by StorageClass.
 	byClass map[string][]*corev1.PersistentVolume
 }
 
@@ -38,10 +38,10 @@ func newFreeVolumes(volumes []*corev1.PersistentVolume) *freeVolumes {
 	return f
 }
 
-// assignFreeVolumes assigns a manually created volume to each claim of a class that creates none: small claims first, each the smallest
-// suitable volume. kube-scheduler takes the smallest volume on the node that it checks, so on every single node it assigns at least as
-// many, and no two pods are promised the same volume. Claims without a volume can't be used on existing nodes. A pod with several such
-// claims may get volumes on different nodes, because each claim is assigned separately.
+// assignFreeVolumes assigns manually created volumes to claims of classes that create no volumes. Small claims come first, and each gets
+// the smallest suitable volume. kube-scheduler takes the smallest volume on the node that it checks. So on every single node it assigns at
+// least as many volumes, and no two pods are promised the same volume. Pods with claims that got no volume can't be on existing nodes. A
+// pod with several such claims may get volumes on different nodes, because each claim is assigned separately.
 func (x *Index) assignFreeVolumes(volumes []*corev1.PersistentVolume, waiting []*claim) {
 	if len(waiting) == 0 {
 		return
@@ -63,8 +63,8 @@ func (x *Index) assignFreeVolumes(volumes []*corev1.PersistentVolume, waiting []
 	}
 }
 
-// take assigns a volume to the claim. It returns nil if none is suitable. A volume reserved for the claim comes first, of whatever class it
-// is.
+// take assigns a volume to the claim. It returns nil if none is suitable. A volume that is reserved for the claim comes first, whatever its
+// class is.
 func (f *freeVolumes) take(pvc *corev1.PersistentVolumeClaim, class string) *corev1.PersistentVolume {
 	for _, pv := range f.reserved[claimKey{pvc.Namespace, pvc.Name}] {
 		if (pv.Spec.ClaimRef.UID == "" || pv.Spec.ClaimRef.UID == pvc.UID) && largeEnough(pv, pvc) {
@@ -88,7 +88,7 @@ func (f *freeVolumes) take(pvc *corev1.PersistentVolumeClaim, class string) *cor
 	return nil
 }
 
-// largeEnough reports whether the volume is large enough for the claim and of its kind.
+// largeEnough reports whether the volume is large enough for the claim, and has the volume mode and VolumeAttributesClass of the claim.
 func largeEnough(pv *corev1.PersistentVolume, pvc *corev1.PersistentVolumeClaim) bool {
 	size, request := pv.Spec.Capacity[corev1.ResourceStorage], storageRequest(pvc)
 	const usual = corev1.PersistentVolumeFilesystem

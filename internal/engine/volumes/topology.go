@@ -10,16 +10,16 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// maxAlternatives bounds the combinations of several volumes' topologies. Beyond this number the first ones are kept: real volumes have one
-// or a few zones each, and contradictions reduce the number.
+// maxAlternatives bounds the number of combinations of several volumes' topologies. Combinations after the first maxAlternatives are
+// dropped: real volumes have one or a few zones each, and contradictions reduce the number.
 const maxAlternatives = 1024
 
-// zoneDelimiter separates the zones of a volume with several zones in its zone label.
+// zoneDelimiter separates the zones in the zone label of a volume that is in several zones.
 const zoneDelimiter = "__"
 
-// volumeTopology returns the alternatives of a volume: the terms of its node affinity, each restricted by the zone and region labels of old
-// volumes. It returns false if no node can meet any of them. kube-scheduler lets nodes without any zone or region label pass the second
-// rule, which is not relied upon here.
+// volumeTopology returns the alternatives of a volume: the terms of its node affinity, each combined with the zone and region labels that
+// old volumes have. It returns false if no node can meet any of them. For kube-scheduler, a node without zone and region labels meets the
+// volume's labels. volumeTopology does not make this exception.
 func (x *Index) volumeTopology(pv *corev1.PersistentVolume) ([]requirements.Set, bool) {
 	labels, ok := x.zoneLabels(pv)
 	if !ok {
@@ -31,8 +31,8 @@ func (x *Index) volumeTopology(pv *corev1.PersistentVolume) ([]requirements.Set,
 	var out []requirements.Set
 	terms := pv.Spec.NodeAffinity.Required.NodeSelectorTerms
 	for i := range terms {
-		// Fields are ignored: kube-scheduler matches a volume's terms only against labels. An empty term matches nothing, and neither does
-		// an unreadable term.
+		// Fields are ignored: kube-scheduler matches a volume's terms only against labels. An empty term matches nothing, and an unreadable
+		// term also matches nothing.
 		if len(terms[i].MatchExpressions)+len(terms[i].MatchFields) == 0 {
 			continue
 		}
@@ -43,7 +43,7 @@ func (x *Index) volumeTopology(pv *corev1.PersistentVolume) ([]requirements.Set,
 	return out, len(out) > 0
 }
 
-// term reads the expressions of a term. It returns false when no node can match it.
+// term converts the expressions of a term to a requirements.Set. It returns false when no node can match it.
 func (x *Index) term(expressions []corev1.NodeSelectorRequirement) (requirements.Set, bool) {
 	var out requirements.Set
 	for _, expression := range expressions {
@@ -52,7 +52,7 @@ func (x *Index) term(expressions []corev1.NodeSelectorRequirement) (requirements
 			return requirements.Set{}, false
 		}
 		if r.Operator() == requirements.OpDoesNotExist && expression.Operator != corev1.NodeSelectorOpDoesNotExist {
-			return requirements.Set{}, false // a comparison that no integer meets, which is not the label's absence
+			return requirements.Set{}, false // a comparison (Gt, Lt) that no integer meets: it does not mean that the label is absent
 		}
 		one := requirements.NewSet(r)
 		if out.Intersects(one) != nil {
@@ -63,8 +63,8 @@ func (x *Index) term(expressions []corev1.NodeSelectorRequirement) (requirements
 	return out, true
 }
 
-// zoneLabels returns the zones and regions to which a volume's own labels restrict it. It returns false if two of them contradict each
-// other. An unreadable label is ignored.
+// zoneLabels returns the zones and regions to which a volume's own labels restrict it. It returns false if two of the labels contradict
+// each other. An unreadable label is ignored.
 func (x *Index) zoneLabels(pv *corev1.PersistentVolume) (requirements.Set, bool) {
 	var out requirements.Set
 	for _, key := range [...]string{
@@ -90,8 +90,8 @@ func (x *Index) zoneLabels(pv *corev1.PersistentVolume) (requirements.Set, bool)
 	return out, true
 }
 
-// classTopology returns the alternatives that a class's allowed topologies leave, or nil if the class has no such topologies. It returns
-// false when no node can meet them. An empty term matches nothing.
+// classTopology returns the alternatives of the class's allowed topologies, or nil if the class has none. It returns false when no node can
+// meet them. An empty term matches nothing.
 func (x *Index) classTopology(class *storagev1.StorageClass) ([]requirements.Set, bool) {
 	var out []requirements.Set
 	for _, term := range class.AllowedTopologies {
@@ -106,8 +106,8 @@ func (x *Index) classTopology(class *storagev1.StorageClass) ([]requirements.Set
 	return out, len(out) > 0 || len(class.AllowedTopologies) == 0
 }
 
-// intern returns the number of a list of alternatives. Equal lists have the same number. A list with an alternative that requires nothing
-// is no constraint.
+// intern returns the number of a list of alternatives. Equal lists get the same number. A list gets the number 0 (no constraint) if one of
+// its alternatives requires nothing.
 func (x *Index) intern(alternatives []requirements.Set) int32 {
 	texts := make([]string, len(alternatives))
 	for i, set := range alternatives {
@@ -126,8 +126,8 @@ func (x *Index) intern(alternatives []requirements.Set) int32 {
 	return n
 }
 
-// combine returns the cross product of numbered lists, in their order. False when every combination contradicts itself, so that no node can
-// meet any: then the pod fails, as it would with the contradictions kept. A list that occurs again changes nothing.
+// combine returns the cross product of the lists with these numbers, in their order. It returns false if every combination contradicts
+// itself, so that no node can meet any. A number that occurs again is skipped.
 func (x *Index) combine(lists []int32) ([]requirements.Set, bool) {
 	var out []requirements.Set
 	for i, list := range lists {
@@ -142,7 +142,7 @@ func (x *Index) combine(lists []int32) ([]requirements.Set, bool) {
 	return out, true
 }
 
-// places words numbered lists of alternatives, for people.
+// places describes the lists of alternatives with these numbers, for error messages.
 func (x *Index) places(lists []int32) string {
 	var out []string
 	for i, list := range lists {
@@ -158,8 +158,8 @@ func (x *Index) places(lists []int32) string {
 	return strings.Join(out, ", and ")
 }
 
-// crossProduct combines two lists of alternatives, without contradictions and repetitions; nil means no constraint. False when nothing is
-// left. The result may be one of the lists itself.
+// crossProduct combines two lists of alternatives. It drops contradictions and duplicates. A nil list means no constraint. It returns false
+// if no combination remains. If a or b is nil, the result is the other list, not a copy.
 func crossProduct(a, b []requirements.Set) ([]requirements.Set, bool) {
 	if a == nil {
 		return b, true

@@ -23,9 +23,9 @@ const (
 	mostImages = 100_000
 )
 
-// Read reads a file of images. Each of its documents is a mapping from the name of an image to its architectures: a list of their names, or
-// the image's manifest as a registry has it, an OCI image index or a manifest list of Docker. Documents are JSON one after another, or YAML.
-// If an image is given twice, its last entry counts.
+// Read reads a file of images. Each of its documents maps the name of an image to its architectures: to a list of their names, or to the
+// manifest that a registry stores for the image (an OCI image index, or a manifest list of Docker). The documents are JSON values one after
+// another, or YAML. If an image is given twice, its last entry counts.
 func Read(r io.Reader) (Known, error) {
 	text, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
 	if err != nil {
@@ -58,16 +58,16 @@ func Read(r io.Reader) (Known, error) {
 	return known, known.add(document)
 }
 
-// entry is an image as a registry describes it.
+// entry is a manifest that a registry stores for an image.
 type entry struct {
-	// Manifests are those of an index.
+	// Manifests are the manifests that an image index lists.
 	Manifests []struct {
 		Platform struct {
 			Architecture string `json:"architecture"`
 			OS           string `json:"os"`
 		} `json:"platform"`
 	} `json:"manifests"`
-	// Architecture is that of an image's configuration.
+	// Architecture is the architecture in the configuration of an image.
 	Architecture string `json:"architecture"`
 }
 
@@ -94,7 +94,7 @@ func architecturesIn(text json.RawMessage) ([]string, error) {
 		}
 		list = append(list, e.Architecture)
 		for _, m := range e.Manifests {
-			// Attestations are of the platform "unknown".
+			// Attestations have the platform "unknown".
 			if m.Platform.OS == "" || m.Platform.OS == "linux" || m.Platform.OS == "windows" {
 				list = append(list, m.Platform.Architecture)
 			}
@@ -103,7 +103,7 @@ func architecturesIn(text json.RawMessage) ([]string, error) {
 	return checked(list)
 }
 
-// checked returns names of architectures sorted, without those that name none.
+// checked returns the names in list, sorted and without duplicates. It drops empty names and "unknown".
 func checked(list []string) ([]string, error) {
 	list = slices.DeleteFunc(list, func(a string) bool { return a == "" || a == "unknown" })
 	for _, a := range list {

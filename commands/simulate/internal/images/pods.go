@@ -18,18 +18,18 @@ const Annotation = "drawknife.dev/architectures"
 type ConflictError struct {
 	// Pod is "namespace/name".
 	Pod string
-	// Image is one whose architectures exclude those of the others.
+	// Image is an image whose architectures exclude those of the pod's other images.
 	Image string
 }
 
-// Error names the pod, the image, and what to do.
+// Error names the pod and the image, and says what to do.
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("pod %s: no architecture that image %.200q is built for is one of its other images: build them for a common one, or correct --images", e.Pod, e.Image)
 }
 
-// Restrict returns the snapshot with pods that need a node of an architecture for which all of their images are built, as far as that is
-// known. The given snapshot stays unchanged. The error is a *ConflictError, or names an annotation that is no list of
-// architectures.
+// Restrict returns the snapshot with an added requirement on pods: their node must have an architecture for which all images of the pod are
+// built. Images of unknown architectures add no requirement. The given snapshot stays unchanged. The error is a *ConflictError, or names an
+// annotation that is not a list of architectures.
 func Restrict(snapshot *scheduling.Snapshot, known Known) (*scheduling.Snapshot, error) {
 	r := &restricter{known: known}
 	out := *snapshot
@@ -46,7 +46,7 @@ func Restrict(snapshot *scheduling.Snapshot, known Known) (*scheduling.Snapshot,
 	return &out, nil
 }
 
-// Stated reports whether the architecture of the pod's nodes is decided by the pod: a node selector or a required node affinity names it.
+// Stated reports whether the pod itself chooses the architecture of its nodes, by a node selector or a required node affinity.
 func Stated(pod *corev1.Pod) bool {
 	if pod.Spec.NodeSelector[corev1.LabelArchStable] != "" {
 		return true
@@ -69,7 +69,8 @@ func requiredTerms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
 // restricter restricts the pods of a snapshot.
 type restricter struct {
 	known Known
-	// last is the previous pod, and affinity what it got: pods of one template share it. A nil affinity means that the pod is unchanged.
+	// last is the previous pod, and affinity is the affinity that it got: pods of one template share it. A nil affinity means that the pod
+	// is unchanged.
 	last     *corev1.Pod
 	affinity *corev1.Affinity
 }
@@ -110,7 +111,8 @@ func sameTemplate(a, b *corev1.Pod) bool {
 		&a.Spec.Containers[0] == &b.Spec.Containers[0] && a.Spec.Affinity == b.Spec.Affinity
 }
 
-// architectures returns those that suit all images of the pod whose architectures are known, sorted; nil if none is known.
+// architectures returns the architectures that suit all images of the pod, sorted. Images of unknown architectures are ignored. It returns
+// nil if the architectures of all images are unknown.
 func (r *restricter) architectures(pod *corev1.Pod) ([]string, error) {
 	var all []string
 	if text := pod.Annotations[Annotation]; text != "" {
@@ -141,7 +143,7 @@ func (r *restricter) architectures(pod *corev1.Pod) ([]string, error) {
 	return all, nil
 }
 
-// withArchitectures returns the affinity of a pod with a requirement for one of the architectures.
+// withArchitectures returns the affinity of the pod, plus the requirement that the node has one of the architectures.
 func withArchitectures(pod *corev1.Pod, list []string) *corev1.Affinity {
 	affinity := pod.Spec.Affinity.DeepCopy()
 	if affinity == nil {
@@ -159,7 +161,7 @@ func withArchitectures(pod *corev1.Pod, list []string) *corev1.Affinity {
 	for i := range required.NodeSelectorTerms {
 		term := &required.NodeSelectorTerms[i]
 		if !added && len(term.MatchExpressions)+len(term.MatchFields) == 0 {
-			continue // such a term matches no node
+			continue // an empty term matches no node
 		}
 		term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: list})
 	}

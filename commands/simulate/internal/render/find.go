@@ -1,4 +1,4 @@
-// Package render finds the folders of Kustomize and Helm in the input, and lets the user's own tools make objects of them.
+// Package render finds the folders of Kustomize and Helm in the input, and runs the user's own tools to render them to objects.
 //
 // Stability: internal.
 package render
@@ -16,17 +16,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Tool is what a folder is written for.
+// Tool is the tool that renders a folder.
 type Tool string
 
 const (
-	// Kustomize is for folders with a kustomization.
+	// Kustomize renders folders with a kustomization.
 	Kustomize Tool = "Kustomize"
-	// Helm is for folders with a chart.
+	// Helm renders folders with a chart.
 	Helm Tool = "Helm"
 )
 
-// Folder is a folder that a tool makes objects of.
+// Folder is a folder that a tool renders to objects.
 type Folder struct {
 	Path string
 	Tool Tool
@@ -34,18 +34,18 @@ type Folder struct {
 
 // Layout says how inputs are read.
 type Layout struct {
-	// Folders are rendered, in the order of their paths.
+	// Folders are the folders to render, in the order of their paths.
 	Folders []Folder
-	// Files are the inputs that are read as they are: the paths as given if there is nothing to render, otherwise the files in them that
-	// belong to no folder of a tool.
+	// Files are the inputs to read as manifests. If there is nothing to render, they are the given paths. Otherwise they are the files in
+	// these paths that belong to no folder of a tool.
 	Files []string
-	// Unused are folders of tools that nothing refers to and that are not rendered themselves, because they are inside a folder that is, or
-	// are charts without objects (type library).
+	// Unused are folders of tools that no kustomization refers to and that are not rendered themselves: they are inside a folder that is
+	// rendered, or they are charts without objects (type library).
 	Unused []string
 }
 
-// AlternativesError says that folders are alternatives, such as overlays of one base for several environments: all of them together would
-// count their objects several times.
+// AlternativesError says that folders are alternatives, for example overlays of one base for several environments: rendering all of them
+// would count their objects several times.
 type AlternativesError struct {
 	// Folders are the alternatives, and Base is a folder to which all of them refer.
 	Folders []string
@@ -68,7 +68,7 @@ const (
 // finder is the state of one search, through one of the inputs.
 type finder struct {
 	root string
-	// kustomizations are those in the input, by folder, and charts the folders with charts.
+	// kustomizations has the kustomization of each folder of the input, if the folder has one. charts has the folders with charts.
 	kustomizations map[string]*kustomization
 	charts         map[string]bool
 	files          []string
@@ -80,12 +80,12 @@ type kustomization struct {
 	Resources  []string `json:"resources"`
 	Bases      []string `json:"bases"`
 	Components []string `json:"components"`
-	// refers are the folders of the input to which it refers.
+	// refers are the folders of the input to which the kustomization refers.
 	refers []string
 }
 
-// Find finds the folders of tools in the paths. Files, and paths that can't be read, are left to those who read files. The error is an
-// *AlternativesError, or says which kustomization can't be read.
+// Find finds the folders of tools in the paths. Files, and paths that can't be read, are left to the code that reads the files. The error
+// is an *AlternativesError, or names the kustomization that can't be read.
 func Find(paths []string) (*Layout, error) {
 	layout := &Layout{}
 	for _, path := range paths {
@@ -111,7 +111,7 @@ func Find(paths []string) (*Layout, error) {
 	return layout, nil
 }
 
-// walk visits the folders of the input, except for those with a name that starts with a dot, and those inside charts.
+// walk visits the folders of the input. It skips files and folders whose names start with a dot, and folders inside charts.
 func (f *finder) walk() error {
 	err := filepath.WalkDir(f.root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -155,7 +155,7 @@ func (f *finder) walk() error {
 	return nil
 }
 
-// readKustomization reads the kustomization of a folder; nil if there is none.
+// readKustomization reads the kustomization of a folder. It returns nil if the folder has none.
 func readKustomization(dir string) (*kustomization, error) {
 	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
 		path := filepath.Join(dir, name)
@@ -199,7 +199,7 @@ func (f *finder) add(layout *Layout) error {
 	if err := f.checkAlternatives(roots); err != nil {
 		return err
 	}
-	inside := make(map[string]bool) // folders of tools that a root refers to
+	inside := make(map[string]bool) // the folders of tools that a root refers to
 	for _, root := range roots {
 		layout.Folders = append(layout.Folders, Folder{root, Kustomize})
 		f.reach(root, inside, true)
@@ -227,7 +227,8 @@ func (f *finder) add(layout *Layout) error {
 	return nil
 }
 
-// roots returns the kustomizations to render: that of the input itself, or else all that no other one refers to.
+// roots returns the kustomizations to render: the kustomization of the input folder itself if it has one, otherwise all kustomizations to
+// which no other one refers.
 func (f *finder) roots() []string {
 	if f.kustomizations[f.root] != nil {
 		return []string{f.root}
@@ -245,12 +246,12 @@ func (f *finder) roots() []string {
 		}
 	}
 	if len(roots) == 0 {
-		return nil // they refer to each other in circles: none can be rendered
+		return nil // the kustomizations refer to each other in circles: none can be rendered
 	}
 	return roots
 }
 
-// checkAlternatives refuses roots that refer to the same base. Components are made for several of them.
+// checkAlternatives refuses roots that refer to the same base. Only Components may be shared, because they are made for several overlays.
 func (f *finder) checkAlternatives(roots []string) error {
 	first := make(map[string]string)
 	for _, root := range roots {
@@ -266,7 +267,8 @@ func (f *finder) checkAlternatives(roots []string) error {
 	return nil
 }
 
-// reach adds the kustomization and all to which it refers, directly or indirectly.
+// reach adds the kustomization and all kustomizations to which it refers, directly or indirectly. It skips Components unless components is
+// true.
 func (f *finder) reach(dir string, into map[string]bool, components bool) {
 	if into[dir] || !components && f.kustomizations[dir].Kind == "Component" {
 		return

@@ -15,19 +15,19 @@ import (
 
 // Options say how folders are rendered.
 type Options struct {
-	// Values are files of values for charts, in the order in which Helm reads them.
+	// Values are the values files for charts, in the order in which Helm reads them.
 	Values []string
-	// MaxBytes bounds the output for all folders together, and Timeout the time for each.
+	// MaxBytes bounds the output of all folders together, and Timeout the time for each folder.
 	MaxBytes int64
 	Timeout  time.Duration
 }
 
-// DefaultOptions bound the output as manifests.Files bounds files, and the time at two minutes.
+// DefaultOptions returns options with the same bound on the size as manifests.Files, and a timeout of two minutes.
 func DefaultOptions() Options {
 	return Options{MaxBytes: manifests.DefaultMaxBytes, Timeout: 2 * time.Minute}
 }
 
-// Error is a folder that could not be rendered.
+// Error says that a folder could not be rendered.
 type Error struct {
 	Folder Folder
 	// Command is the command line that failed, or that is missing.
@@ -37,7 +37,7 @@ type Error struct {
 	Err    error
 }
 
-// Error returns one line for the cause, and those of the tool's output.
+// Error returns one line with the cause, followed by the lines of Output.
 func (e *Error) Error() string {
 	if errors.Is(e.Err, exec.ErrNotFound) {
 		return fmt.Sprintf("rendering %s needs %s, which is in no folder of PATH: install it, or plan what %q prints elsewhere", e.Folder.Path, e.needs(), e.Command)
@@ -59,7 +59,7 @@ func (e *Error) needs() string {
 	return "kustomize or kubectl"
 }
 
-// All renders the folders. The error is an *Error, or the context's.
+// All renders the folders. The error is an *Error, or the error of the context.
 func All(ctx context.Context, folders []Folder, opts Options) ([]manifests.Source, error) {
 	left := opts.MaxBytes
 	var sources []manifests.Source
@@ -93,7 +93,7 @@ func (f Folder) Command(values []string) []string {
 	return []string{"kubectl", "kustomize", path}
 }
 
-// releaseName returns a name for the release of a chart: that of the folder, if it is one.
+// releaseName makes a name for the release of a chart from the name of its folder.
 func releaseName(path string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute
@@ -115,10 +115,10 @@ func releaseName(path string) string {
 	return name
 }
 
-// errTooLarge is the cause for a tool that prints too much.
+// errTooLarge is the cause if a tool prints too much.
 var errTooLarge = errors.New("prints more than is allowed")
 
-// errTooLong is the cause for a tool that does not end.
+// errTooLong is the cause if a tool does not end in time.
 var errTooLong = errors.New("did not end in time")
 
 func (f Folder) render(ctx context.Context, opts Options, left int64) (manifests.Source, error) {
@@ -133,7 +133,7 @@ func (f Folder) render(ctx context.Context, opts Options, left int64) (manifests
 	messages := &boundedBuffer{left: mostMessages}
 	command := exec.CommandContext(limited, line[0], line[1:]...)
 	command.Stdout, command.Stderr = out, messages
-	command.WaitDelay = 5 * time.Second // for a child of the tool that keeps the output open
+	command.WaitDelay = 5 * time.Second // how long to wait for a child process of the tool that keeps the output open
 	err := command.Run()
 	if cause := context.Cause(limited); err != nil && cause != nil {
 		err = cause
@@ -145,16 +145,16 @@ func (f Folder) render(ctx context.Context, opts Options, left int64) (manifests
 	return manifests.Source{Name: fault.Command, Data: out.kept.Bytes()}, nil
 }
 
-// boundedBuffer keeps the first bytes that are written to it.
+// boundedBuffer keeps the first bytes that are written to it, up to a limit.
 type boundedBuffer struct {
-	// kept is not embedded: its ReadFrom would read without a bound.
+	// kept is a field and not embedded, because the ReadFrom of an embedded bytes.Buffer would read without a bound.
 	kept bytes.Buffer
 	left int64
-	// full is called when more is written; nil if the rest is just left out.
+	// full is called when more bytes are written than fit. If it is nil, the rest is dropped silently.
 	full func()
 }
 
-// Write keeps what there is room for, and never fails.
+// Write keeps as many bytes as fit, and never fails.
 func (b *boundedBuffer) Write(p []byte) (int, error) {
 	kept := p[:min(int64(len(p)), b.left)]
 	b.left -= int64(len(kept))
