@@ -14,42 +14,42 @@ import (
 	"testing"
 )
 
-// Call is one request to the cloud.
+// Call is one request to the simulated cloud.
 type Call struct {
 	// Action is AWS's name of the call: "CreateFleet".
 	Action string
-	// Form are the parameters, for services such as EC2 whose requests are forms; empty for others.
+	// Form has the parameters if the service's requests are forms, as for EC2. It is empty for other services.
 	Form url.Values
 	// Body is the body of the request.
 	Body []byte
 
-	handled bool // used up by a handler of HandleNext
+	handled bool // a handler of HandleNext has used the call
 }
 
-// Answer is the answer to a request.
+// Answer is the answer to a Call.
 type Answer struct {
-	// Status of the HTTP answer.
+	// Status is the status code of the HTTP answer.
 	Status int
-	// Body of it.
+	// Body is the body of the answer.
 	Body []byte
-	// Cut ends the connection: before the answer if Body is empty, otherwise in the middle of the answer.
+	// Cut ends the connection: before the answer if Body is empty, otherwise in the middle of Body.
 	Cut bool
-	// Header of the answer; nil means the header of an XML answer.
+	// Header is the header of the answer. Nil means the usual header of an XML answer.
 	Header http.Header
 }
 
-// Handler answers a call itself, or passes it on by calling next: first to the handlers that were added before it, finally to moto.
+// Handler answers a call itself, or passes it on by calling next. The call then goes to the handlers that were added before this one, and
+// finally to moto.
 type Handler func(call Call, next func(Call) Answer) Answer
 
-// Cloud is moto behind a proxy. It differs from moto in these points:
+// Cloud is a moto server behind a proxy. It differs from moto in these points:
 //
-//   - CreateFleet with a client token that was used gives the answer of the first call, or IdempotentParameterMismatch when
-//     the request is another, as EC2 does; moto launches again.
+//   - As in EC2, CreateFleet with a client token that was used before gives the answer of the first call, or IdempotentParameterMismatch if
+//     the request is different. moto launches again.
 //   - GetProducts and DescribeCapacityReservations, which moto lacks, have empty answers until Handle sets others.
-//   - DescribeInstanceTypes as a dry run is refused with DryRunOperation, which says that it would succeed; moto gives all
-//     types.
-//   - What moto knows of instance types is the same after a reset, and takes it seconds to tell, so it is asked once for all
-//     tests of a Server.
+//   - DescribeInstanceTypes as a dry run is refused with DryRunOperation, which says that it would succeed. moto returns all types.
+//   - moto needs seconds to describe its instance types, and they are the same after a reset. So they are requested once for all tests of a
+//     Server.
 type Cloud struct {
 	proxy  *httptest.Server
 	target *url.URL
@@ -72,13 +72,13 @@ type fleet struct {
 	answer  Answer
 }
 
-// facts are answers that don't change, by the form of the request.
+// facts caches answers that never change, by the form of the request.
 type facts struct {
 	mu      sync.Mutex
 	answers map[string]Answer
 }
 
-// remember returns a stored answer, or gets the answer and stores it.
+// remember returns the cached answer to the call. If there is none, it gets the answer from next and caches it.
 func (f *facts) remember(call Call, next func(Call) Answer) Answer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,7 +118,7 @@ func newCloud(t testing.TB, target *url.URL, f *facts) *Cloud {
 	return c
 }
 
-// URL returns the endpoint of all services.
+// URL returns the endpoint, which is the same for all services.
 func (c *Cloud) URL() string { return c.proxy.URL }
 
 // XML returns a successful answer of a service that uses XML.
@@ -135,15 +135,15 @@ func Refusal(status int, code, message string) Answer {
 		`<Response><Errors><Error><Code>%s</Code><Message>%s</Message></Error></Errors><RequestID>injected</RequestID></Response>`, code, message)}
 }
 
-// Handle adds a handler for all calls of an action. Handlers are called in reverse order, the last one first.
+// Handle adds a handler for all calls of an action. Handlers are called in the reverse order of adding: the last one is called first.
 func (c *Cloud) Handle(action string, h Handler) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.handlers = append(c.handlers, entry{action, h})
 }
 
-// HandleNext is Handle for a number of calls; after these, the handler passes all calls on. A call uses at most one such handler, so
-// faults occur in the order in which they were added.
+// HandleNext is like Handle, but only for the next calls, times of them. After these, the handler passes all calls on. Each call is used by
+// at most one handler of HandleNext, so faults occur in the order in which they were added.
 func (c *Cloud) HandleNext(action string, times int, h Handler) {
 	left := times
 	c.Handle(action, func(call Call, next func(Call) Answer) Answer {
@@ -161,12 +161,12 @@ func (c *Cloud) HandleNext(action string, times int, h Handler) {
 	})
 }
 
-// Fail refuses the next calls of an action with an EC2 error.
+// Fail refuses the next calls of an action, times of them, with an EC2 error.
 func (c *Cloud) Fail(action string, times, status int, code, message string) {
 	c.HandleNext(action, times, func(Call, func(Call) Answer) Answer { return Refusal(status, code, message) })
 }
 
-// Lose makes the next calls of an action succeed without an answer: the connection ends before it.
+// Lose lets the next calls of an action succeed, but ends their connections before the answer.
 func (c *Cloud) Lose(action string, times int) {
 	c.HandleNext(action, times, func(call Call, next func(Call) Answer) Answer {
 		next(call)
@@ -174,7 +174,7 @@ func (c *Cloud) Lose(action string, times int) {
 	})
 }
 
-// CutOff ends the answers to the next calls of an action in the middle.
+// CutOff ends the connections of the next calls of an action in the middle of the answer.
 func (c *Cloud) CutOff(action string, times int) {
 	c.HandleNext(action, times, func(call Call, next func(Call) Answer) Answer {
 		answer := next(call)
@@ -234,7 +234,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) {
 	c.write(w, answer)
 }
 
-// through calls the handlers, the last one first, and then moto.
+// through calls the handlers of the chain, the last one first, and finally moto.
 func (c *Cloud) through(r *http.Request, chain []Handler, call Call) Answer {
 	if len(chain) == 0 {
 		return c.forward(r, call)
@@ -243,8 +243,8 @@ func (c *Cloud) through(r *http.Request, chain []Handler, call Call) Answer {
 	return chain[last](call, func(call Call) Answer { return c.through(r, chain[:last], call) })
 }
 
-// forward asks moto. If a handler has changed the form, the changed form is sent; moto checks no signatures. It does not use the
-// request's context, because a cloud carries out a request even if the caller no longer waits.
+// forward asks moto. forward sends the call to moto. If a handler has changed the form, it sends the changed form: moto checks no
+// signatures. It does not use the request's context, because a cloud carries out a request even if the caller has stopped waiting.
 func (c *Cloud) forward(r *http.Request, call Call) Answer {
 	body := call.Body
 	if call.Form != nil {

@@ -13,6 +13,6 @@
 //		calls := cloud.Calls("CreateFleet")
 //	}
 //
-// The program is the one named by DRAWKNIFE_MOTO; .ci/run installs it. Cloud lists the differences between moto and EC2 that the proxy
-// corrects.
+// DRAWKNIFE_MOTO names the program to start. The command .ci/run installs it. The comment of Cloud lists the differences between moto and
+// EC2 that the proxy corrects.
 package moto

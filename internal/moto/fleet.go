@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// onceForEachToken adds what moto lacks: a client token that was used before gives the first answer again, or an error if the request
-// differs.
+// onceForEachToken adds a rule of EC2 that moto lacks: a client token that was used before gives the first answer again, or an error if the
+// request differs.
 func (c *Cloud) onceForEachToken(call Call, next func(Call) Answer) Answer {
 	token, request := call.Form.Get("ClientToken"), call.Form.Encode()
 	c.mu.Lock()
@@ -36,7 +36,7 @@ func (c *Cloud) onceForEachToken(call Call, next func(Call) Answer) Answer {
 	return answer
 }
 
-// override is an override of a fleet in the form of CreateFleet.
+// override is one of the overrides in a request for a fleet, in the form of CreateFleet.
 type override struct {
 	prefix                     string // "LaunchTemplateConfigs.1.Overrides.2."
 	config, number             int
@@ -68,9 +68,9 @@ func overrides(form url.Values) []override {
 	})
 }
 
-// OutOfStock simulates missing capacity, which moto does not have, for the overrides for which sold reports true. CreateFleet launches
-// another override of the request if there is one. As in EC2, its answer has an error with the code for each override without capacity.
-// Like moto, it tries overrides in the order of the request, whatever the allocation strategy is.
+// OutOfStock simulates missing capacity, which moto can't do. Overrides for which sold returns true have no capacity. CreateFleet then
+// launches another override of the request, if there is one with capacity. As in EC2, the answer has an error with the code for each
+// override without capacity. Like moto, it tries overrides in the order of the request, whatever the allocation strategy is.
 func (c *Cloud) OutOfStock(code string, sold func(instanceType, zone, capacityType string) bool) {
 	c.Handle("CreateFleet", func(call Call, next func(Call) Answer) Answer {
 		capacityType := call.Form.Get("TargetCapacitySpecification.DefaultTargetCapacityType")
@@ -103,7 +103,8 @@ func (c *Cloud) OutOfStock(code string, sold func(instanceType, zone, capacityTy
 	})
 }
 
-// renumbered numbers the remaining overrides from 1 without gaps, as forms require. It also removes launch templates without overrides.
+// renumbered numbers the remaining overrides of a form from 1 without gaps, as EC2's forms require. It also removes launch templates
+// without overrides.
 func renumbered(form url.Values) url.Values {
 	templates, per := map[string]int{}, map[string]int{}
 	order := overrides(form)
@@ -133,8 +134,8 @@ func renumbered(form url.Values) url.Values {
 	return out
 }
 
-// Paged divides the answers to an action that lists objects into pages of size items; moto returns all at once. list is the element
-// around the items: "reservationSet" for DescribeInstances.
+// Paged divides the answers to an action that lists objects into pages of size items, because moto returns all items at once. list is the
+// name of the XML element around the items: "reservationSet" for DescribeInstances.
 func (c *Cloud) Paged(action, list string, size int) {
 	c.Handle(action, func(call Call, next func(Call) Answer) Answer {
 		page := 0
@@ -149,7 +150,7 @@ func (c *Cloud) Paged(action, list string, size int) {
 	})
 }
 
-// pageOf returns an XML document with only one page of a list.
+// pageOf returns the XML document with only one page of its list.
 func pageOf(body, list string, page, size int) string {
 	open, end := "<"+list+">", "</"+list+">"
 	from, to := strings.Index(body, open), strings.LastIndex(body, end)

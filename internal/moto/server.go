@@ -17,13 +17,13 @@ import (
 	"github.com/drawknife/drawknife/internal/ports"
 )
 
-// ProgramVariable names the moto_server to start.
+// ProgramVariable is the environment variable with the path of the moto_server to start.
 const ProgramVariable = "DRAWKNIFE_MOTO"
 
-// startTimeout is how long moto may take until its first answer, also on a busy computer.
+// startTimeout is how long moto may take until its first answer. It is long enough for a busy computer.
 const startTimeout = 2 * time.Minute
 
-// Server is one moto process for all tests of a package. The zero value is ready and starts nothing yet.
+// Server is one moto process that all tests of a package share. The zero value is ready and starts nothing yet.
 type Server struct {
 	mu      sync.Mutex
 	command *exec.Cmd
@@ -33,8 +33,8 @@ type Server struct {
 	facts   facts
 }
 
-// Start returns a clean cloud for a test. The first call starts the process. It skips the test with a message if there is no moto_server,
-// and with -short. Tests that use one server can't run in parallel.
+// Start returns an empty cloud for a test. The first call starts the process. It skips the test with a message if no moto_server is
+// installed, and with -short. Tests that use one server can't run in parallel.
 func (s *Server) Start(t testing.TB) *Cloud {
 	t.Helper()
 	if testing.Short() {
@@ -75,8 +75,8 @@ func program() (string, error) {
 	return named, nil
 }
 
-// launch starts the process on a free port of the loopback interface and waits until it answers. The process needs seconds until it
-// listens, and no other process may get the port in the meantime.
+// launch starts the process on a free port of the loopback interface, and waits until the process answers. It takes seconds until the
+// process listens on the port, and no other process may get the port in the meantime.
 func (s *Server) launch(ctx context.Context, program string) error {
 	free, err := ports.Free(1)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Server) launch(ctx context.Context, program string) error {
 	}
 	port := strconv.Itoa(free[0])
 	s.target = &url.URL{Scheme: "http", Host: net.JoinHostPort("127.0.0.1", port)}
-	// The process runs longer than the test that starts it, so only stop ends it and no context.
+	// The process runs longer than the test that starts it. So its end does not depend on a context: stop ends it.
 	s.command = exec.Command(program, "-H", "127.0.0.1", "-p", port)
 	ownGroup(s.command)
 	if err := s.command.Start(); err != nil {
@@ -122,7 +122,7 @@ func (s *Server) ready(ctx context.Context) error {
 	}
 }
 
-// Run runs the tests of a package, for its TestMain, and ends the process if the tests started one.
+// Run runs the tests of a package for TestMain, and ends the process if the tests started one.
 func (s *Server) Run(m *testing.M) (code int) {
 	defer s.stop()
 	return m.Run()

@@ -1,5 +1,5 @@
-// Package parts makes snapshots for tests of the planner and of its packages. Their parts are pods, pools, nodes and instance types, made
-// by hand or drawn at random.
+// Package parts makes snapshots for tests of the planner and of its packages. It makes pods, pools, nodes and instance types by hand, or
+// draws them at random.
 package parts
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Keys of labels, and a resource that few types have.
+// Label keys, and a resource that few instance types have.
 const (
 	ZoneKey     = corev1.LabelTopologyZone
 	ArchKey     = corev1.LabelArchStable
@@ -31,7 +31,7 @@ const (
 	GPUName     = corev1.ResourceName("example.com/gpu")
 )
 
-// Amounts makes a ResourceList of "name=quantity" pairs. Unlike build.Amounts it takes quantities that planners refuse.
+// Amounts makes a ResourceList from "name=quantity" pairs. Unlike build.Amounts, it accepts quantities that planners refuse.
 func Amounts(pairs ...string) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, pair := range pairs {
@@ -53,7 +53,7 @@ func Pod(name string, options ...PodOption) *corev1.Pod {
 	return p
 }
 
-// Pods are n pods named prefix-0 and on.
+// Pods returns n pods, named prefix-0, prefix-1 and so on.
 func Pods(prefix string, n int, options ...PodOption) []*corev1.Pod {
 	out := make([]*corev1.Pod, n)
 	for i := range out {
@@ -67,7 +67,7 @@ func Requests(pairs ...string) PodOption {
 	return func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = Amounts(pairs...) }
 }
 
-// Selector is the pod's node selector, of "key=value" pairs.
+// Selector sets the pod's node selector, from "key=value" pairs.
 func Selector(pairs ...string) PodOption {
 	return func(p *corev1.Pod) {
 		p.Spec.NodeSelector = map[string]string{}
@@ -78,7 +78,7 @@ func Selector(pairs ...string) PodOption {
 	}
 }
 
-// NodeAffinity is the pod's, made where it has none.
+// NodeAffinity returns the pod's node affinity. It adds an empty one if the pod has none.
 func NodeAffinity(p *corev1.Pod) *corev1.NodeAffinity {
 	if p.Spec.Affinity == nil {
 		p.Spec.Affinity = &corev1.Affinity{}
@@ -94,12 +94,12 @@ func Expression(key string, op corev1.NodeSelectorOperator, values ...string) co
 	return corev1.NodeSelectorRequirement{Key: key, Operator: op, Values: values}
 }
 
-// In is an expression with the operator In.
+// In returns an expression with the operator In.
 func In(key string, values ...string) corev1.NodeSelectorRequirement {
 	return Expression(key, corev1.NodeSelectorOpIn, values...)
 }
 
-// Required adds one term of required node affinity, which is a further alternative.
+// Required adds one term of required node affinity: one more alternative.
 func Required(expressions ...corev1.NodeSelectorRequirement) PodOption {
 	return func(p *corev1.Pod) {
 		a := NodeAffinity(p)
@@ -120,7 +120,7 @@ func RequiredFields(fields ...corev1.NodeSelectorRequirement) PodOption {
 	}
 }
 
-// OfOS names the pod's operating system.
+// OfOS sets the pod's operating system.
 func OfOS(name string) PodOption {
 	return func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.OSName(name)} }
 }
@@ -148,8 +148,8 @@ func Taints(texts ...string) []corev1.Taint {
 	return out
 }
 
-// InstanceType returns an amd64 linux type with room for 110 pods. It is sold on demand in zones a and b at the given price, and as spot at
-// 0.4 of that price.
+// InstanceType returns an amd64 Linux type that can run 110 pods. It is offered on demand in zones a and b at the given price, and as spot
+// at 0.4 of that price.
 func InstanceType(name string, price float64, capacity ...string) *cloudprovider.InstanceType {
 	it := build.InstanceType(name)
 	it.Capacity = Amounts(append([]string{"pods=110"}, capacity...)...)
@@ -164,7 +164,7 @@ func Offering(zone, capacityType string, price float64) cloudprovider.Offering {
 	return build.Offering(zone, capacityType, price)
 }
 
-// With replaces the type's statement of a label.
+// With replaces requirements of the type for single labels.
 func With(it *cloudprovider.InstanceType, r ...requirements.Requirement) *cloudprovider.InstanceType {
 	build.With(r...)(it)
 	return it
@@ -176,8 +176,8 @@ func Sold(it *cloudprovider.InstanceType, offerings ...cloudprovider.Offering) *
 	return it
 }
 
-// Catalogue returns the types small, medium and large of one family (2, 4 and 8 cores with 4Gi a core) and an arm64 type like medium that
-// is a little cheaper.
+// Catalogue returns three types of one family (small, medium and large, with 2, 4 and 8 cores and 4Gi per core), and an arm64 type that is
+// like medium and slightly cheaper.
 func Catalogue() []*cloudprovider.InstanceType {
 	return []*cloudprovider.InstanceType{
 		InstanceType("small", 0.10, "cpu=2", "memory=8Gi"),
@@ -190,7 +190,7 @@ func Catalogue() []*cloudprovider.InstanceType {
 // PoolOption changes a NodePool.
 type PoolOption func(*scheduling.NodePool)
 
-// NodePool launches nodes of the catalog "types". Its key is that of the current generation.
+// NodePool returns a NodePool that launches nodes of the catalog "types". Its key is that of a v1 NodePool.
 func NodePool(name string, options ...PoolOption) scheduling.NodePool {
 	np := scheduling.NodePool{Key: v1.NewPoolKey(name), Object: &v1.NodePool{}, Catalog: "types"}
 	np.Object.Name = name
@@ -201,17 +201,17 @@ func NodePool(name string, options ...PoolOption) scheduling.NodePool {
 	return np
 }
 
-// Weight is the pool's.
+// Weight sets the pool's weight.
 func Weight(w int32) PoolOption {
 	return func(np *scheduling.NodePool) { np.Object.Spec.Weight = &w }
 }
 
-// PoolTaints are those of the pool's nodes.
+// PoolTaints sets the taints of the pool's nodes.
 func PoolTaints(texts ...string) PoolOption {
 	return func(np *scheduling.NodePool) { np.Object.Spec.Template.Spec.Taints = Taints(texts...) }
 }
 
-// Limit is the pool's.
+// Limit sets the pool's limits.
 func Limit(pairs ...string) PoolOption {
 	return func(np *scheduling.NodePool) { np.Object.Spec.Limits = Amounts(pairs...) }
 }
@@ -227,7 +227,7 @@ func PoolLabel(key, value string) PoolOption {
 	}
 }
 
-// PoolNeeds adds a requirement of the pool.
+// PoolNeeds adds a requirement to the pool.
 func PoolNeeds(key string, op corev1.NodeSelectorOperator, values ...string) PoolOption {
 	return func(np *scheduling.NodePool) {
 		spec := &np.Object.Spec.Template.Spec
@@ -238,7 +238,7 @@ func PoolNeeds(key string, op corev1.NodeSelectorOperator, values ...string) Poo
 // NodeOption changes a node.
 type NodeOption func(*scheduling.Node)
 
-// Node is an unmanaged node of 4 cores and 16Gi in zone a.
+// Node returns an unmanaged node with 4 cores and 16Gi in zone a.
 func Node(name string, options ...NodeOption) scheduling.Node {
 	o := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
 		ZoneKey: "a", ArchKey: "amd64", corev1.LabelHostname: name, corev1.LabelOSStable: "linux", TypeKey: "medium",
@@ -257,7 +257,7 @@ func NodeLabel(key, value string) NodeOption {
 	return func(n *scheduling.Node) { n.Object.Labels[key] = value }
 }
 
-// NodeTaints are those of the node.
+// NodeTaints sets the taints of the node.
 func NodeTaints(texts ...string) NodeOption {
 	return func(n *scheduling.Node) { n.Object.Spec.Taints = Taints(texts...) }
 }
@@ -270,7 +270,7 @@ func Allocatable(pairs ...string) NodeOption {
 	}
 }
 
-// Bound binds the pods to the node.
+// Bound adds the pods to the node, as bound pods.
 func Bound(list ...*corev1.Pod) NodeOption {
 	return func(n *scheduling.Node) {
 		for _, p := range list {
@@ -281,7 +281,7 @@ func Bound(list ...*corev1.Pod) NodeOption {
 	}
 }
 
-// OfPool makes the node a registered and initialised one of the pool, with a NodeClaim that agrees with the Node.
+// OfPool makes the node a registered and initialized node of the pool, with a NodeClaim that agrees with the Node.
 func OfPool(name string) NodeOption {
 	return func(n *scheduling.Node) {
 		n.Pool = v1.NewPoolKey(name)
@@ -312,8 +312,8 @@ func OwnedBy(d *appsv1.DaemonSet) PodOption {
 	}
 }
 
-// Cluster returns a snapshot of the given parts: pools, nodes, pods, DaemonSets and instance types. Without instance types it has the
-// catalogue above, and without pools one pool "default".
+// Cluster returns a snapshot made of the given parts: pools, nodes, pods, DaemonSets and instance types. Without instance types it has the
+// types of Catalogue, and without pools it has one pool "default".
 func Cluster(parts ...any) *scheduling.Snapshot {
 	s := &scheduling.Snapshot{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Vocabulary: requirements.CoreVocabulary()}
 	var types []*cloudprovider.InstanceType
@@ -334,7 +334,7 @@ func Cluster(parts ...any) *scheduling.Snapshot {
 		case []*cloudprovider.InstanceType:
 			types = append(types, x...)
 		default:
-			// Compile reports an error for a node that has nothing but a name.
+			// This node has only a name, so Compile reports an error.
 			s.Nodes = append(s.Nodes, scheduling.Node{Name: fmt.Sprintf("no part of a cluster: %T", part)})
 		}
 	}
@@ -365,7 +365,7 @@ func Place(p *scheduling.Plan, name string) string {
 	return "nowhere"
 }
 
-// WantPlace fails the test unless the pod went there.
+// WantPlace fails the test unless Place returns want for the pod.
 func WantPlace(t testing.TB, p *scheduling.Plan, name, want string) {
 	t.Helper()
 	if got := Place(p, name); got != want {

@@ -16,8 +16,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Draw is a number below n, evenly spread. Rapid's own ranges favour small values, so rare features would be frequent and lists short. A
-// drawn zero stays zero, so that failures still shrink towards the simplest snapshot.
+// Draw draws a number from 0 to n-1, all with the same probability. Rapid's own generators prefer small values, so rare features would be
+// too frequent and lists too short. A drawn zero stays zero, so that rapid still shrinks failures to the simplest snapshot.
 func Draw(t *rapid.T, n int) int {
 	x := rapid.Uint64().Draw(t, "draw")
 	if x == 0 {
@@ -34,7 +34,7 @@ func Draw(t *rapid.T, n int) int {
 // OneOf draws an element of the list.
 func OneOf[T any](t *rapid.T, list ...T) T { return list[Draw(t, len(list))] }
 
-// Chance is true n times out of ten.
+// Chance is true with probability n/10.
 func Chance(t *rapid.T, n int) bool { return Draw(t, 10) >= 10-n }
 
 // Number draws a number from lo to hi.
@@ -97,7 +97,7 @@ func RandomType(t *rapid.T, name string) *cloudprovider.InstanceType {
 	return it
 }
 
-// RandomTaints draws up to three.
+// RandomTaints draws up to three taints.
 func RandomTaints(t *rapid.T) []corev1.Taint {
 	var out []corev1.Taint
 	for _, text := range []string{"x=1:NoSchedule", "y=:NoExecute", "soft=:PreferNoSchedule"} {
@@ -149,7 +149,7 @@ func RandomPool(t *rapid.T, name string) scheduling.NodePool {
 // GPULimit limits a pool to one GPU.
 const GPULimit = "example.com/gpu=1"
 
-// RandomExpression draws an expression that some nodes meet and others don't.
+// RandomExpression draws an expression that only some of the nodes meet.
 func RandomExpression(t *rapid.T) corev1.NodeSelectorRequirement {
 	switch Number(t, 0, 8) {
 	case 0:
@@ -172,7 +172,7 @@ func RandomExpression(t *rapid.T) corev1.NodeSelectorRequirement {
 	return Expression(OneOf(t, "example.com/gen", "absent"), OpDoesNotExist)
 }
 
-// RandomSpec shapes a pod that waits or is bound.
+// RandomSpec draws options for a pending or bound pod.
 func RandomSpec(t *rapid.T) []PodOption {
 	list := []string{"cpu=" + OneOf(t, "50m", "100m", "100m", "300m", "300m", "500m", "500m", "1", "1500m", "3", "7"), "memory=" + OneOf(t, "64Mi", "64Mi", "256Mi", "256Mi", "1Gi", "1Gi", "3Gi", "10Gi")}
 	if Chance(t, 1) {
@@ -211,7 +211,7 @@ func RandomSpec(t *rapid.T) []PodOption {
 	return out
 }
 
-// RandomNode draws a node with pods of the kinds.
+// RandomNode draws a node with pods of the kinds in spec.
 func RandomNode(t *rapid.T, name string, spec [][]PodOption) scheduling.Node {
 	n := Node(name, Allocatable("cpu="+OneOf(t, "2", "4", "8"), "memory="+OneOf(t, "4Gi", "16Gi")),
 		NodeLabel(ZoneKey, OneOf(t, "a", "b")), NodeLabel(CapacityKey, OneOf(t, "spot", "on-demand")))
@@ -249,7 +249,7 @@ func RandomSnapshot(t *rapid.T) *scheduling.Snapshot {
 	return RandomSnapshotOf(t, func(int) []PodOption { return RandomSpec(t) })
 }
 
-// RandomSnapshotOf draws a snapshot with pods of the kinds that spec makes, given their numbers.
+// RandomSnapshotOf is RandomSnapshot with the pods that spec makes for each kind, given the number of the kind.
 func RandomSnapshotOf(t *rapid.T, spec func(kind int) []PodOption) *scheduling.Snapshot {
 	s := &scheduling.Snapshot{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Vocabulary: requirements.CoreVocabulary()}
 	s.Vocabulary.WellKnown = append(s.Vocabulary.WellKnown, "example.com/gen")

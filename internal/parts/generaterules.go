@@ -13,10 +13,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// DriverName is the CSI driver of the volumes that are drawn.
+// DriverName is the CSI driver of the random volumes.
 const DriverName = "disks.example.com"
 
-// Label adds a label.
+// Label adds a label to the pod.
 func Label(key, value string) PodOption {
 	return func(p *corev1.Pod) {
 		if p.Labels == nil {
@@ -26,15 +26,15 @@ func Label(key, value string) PodOption {
 	}
 }
 
-// Priority is the pod's.
+// Priority sets the pod's priority.
 func Priority(n int32) PodOption { return func(p *corev1.Pod) { p.Spec.Priority = &n } }
 
-// SpreadOver adds a constraint on the pod's spread.
+// SpreadOver adds a topology spread constraint to the pod.
 func SpreadOver(c corev1.TopologySpreadConstraint) PodOption {
 	return func(p *corev1.Pod) { p.Spec.TopologySpreadConstraints = append(p.Spec.TopologySpreadConstraints, c) }
 }
 
-// Near is the pod's required affinity.
+// Near sets the pod's required affinity to other pods.
 func Near(terms ...corev1.PodAffinityTerm) PodOption {
 	return func(p *corev1.Pod) {
 		NodeAffinity(p)
@@ -42,7 +42,7 @@ func Near(terms ...corev1.PodAffinityTerm) PodOption {
 	}
 }
 
-// Apart is the pod's required anti-affinity.
+// Apart sets the pod's required anti-affinity to other pods.
 func Apart(terms ...corev1.PodAffinityTerm) PodOption {
 	return func(p *corev1.Pod) {
 		NodeAffinity(p)
@@ -50,13 +50,13 @@ func Apart(terms ...corev1.PodAffinityTerm) PodOption {
 	}
 }
 
-// Matching selects pods with the label.
+// Matching returns a selector for pods with the label.
 func Matching(key, value string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
 }
 
-// Ruled adds rules to a kind of pod: topology spread, affinity and anti-affinity, host ports, volumes, a priority. kind is the value of its
-// label app; other kinds have the values "k0", "k1" and so on.
+// Ruled adds random rules to the options of a kind of pod: topology spread, affinity and anti-affinity, host ports, volumes, a priority.
+// kind is the value of the label app of these pods. Other kinds have the values "k0", "k1" and so on.
 func Ruled(t *rapid.T, kind string, options []PodOption) []PodOption {
 	group := OneOf(t, "g0", "g1")
 	options = append(options, Label("app", kind), Label("group", group))
@@ -121,8 +121,8 @@ func Ruled(t *rapid.T, kind string, options []PodOption) []PodOption {
 	return options
 }
 
-// Volume gives the pod a claim with that volume binding mode, which withClaims makes. Either the pod has its own claim, or all pods of its
-// kind share one.
+// Volume adds a claim with that volume binding mode to the pod. WithClaims then makes the claim. Either each pod has its own claim, or all
+// pods of the kind share one.
 func Volume(mode string, shared bool, kind string) PodOption {
 	return func(p *corev1.Pod) {
 		claim := "of-" + p.Name
@@ -135,7 +135,7 @@ func Volume(mode string, shared bool, kind string) PodOption {
 	}
 }
 
-// WithClaims makes the claims, volumes and classes that the pods name.
+// WithClaims adds the claims that the pods name to the snapshot, with their volumes and classes.
 func WithClaims(t *rapid.T, s *scheduling.Snapshot) {
 	wait := storagev1.VolumeBindingWaitForFirstConsumer
 	inB := []corev1.TopologySelectorTerm{{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: ZoneKey, Values: []string{"b"}}}}}
@@ -167,7 +167,7 @@ func WithClaims(t *rapid.T, s *scheduling.Snapshot) {
 	}
 }
 
-// MakeClaims makes the missing claims of a pod, and their volumes. The claims of a running pod are bound.
+// MakeClaims adds the missing claims of a pod, and their volumes. If the pod runs, its claims are bound.
 func MakeClaims(s *scheduling.Snapshot, p *corev1.Pod, runs bool) {
 	for _, v := range p.Spec.Volumes {
 		if v.PersistentVolumeClaim == nil {

@@ -15,12 +15,12 @@ func Labelled(app string) PodOption {
 	return func(p *corev1.Pod) { p.Labels = map[string]string{"app": app} }
 }
 
-// Selecting selects pods by their value of the label app.
+// Selecting returns a selector for pods with that value of the label app.
 func Selecting(app string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
 }
 
-// SpreadBy adds a required topology spread of pods with that value of the label app.
+// SpreadBy adds a required topology spread constraint over pods with that value of the label app.
 func SpreadBy(key string, maxSkew int32, app string) PodOption {
 	return func(p *corev1.Pod) {
 		p.Spec.TopologySpreadConstraints = append(p.Spec.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
@@ -29,7 +29,7 @@ func SpreadBy(key string, maxSkew int32, app string) PodOption {
 	}
 }
 
-// AwayFrom keeps the pod from pods with that value of the label app.
+// AwayFrom adds a required anti-affinity to pods with that value of the label app.
 func AwayFrom(key, app string) PodOption {
 	return func(p *corev1.Pod) {
 		if p.Spec.Affinity == nil {
@@ -49,7 +49,7 @@ func ReservedOffering(zone, id string, left int) cloudprovider.Offering {
 	return o
 }
 
-// InZone is the node's zone.
+// InZone sets the node's zone.
 func InZone(zone string) NodeOption { return NodeLabel(ZoneKey, zone) }
 
 // Operators of node affinity.
@@ -70,29 +70,29 @@ func Toleration(key string, op corev1.TolerationOperator, value string, effect c
 // Cordoned marks the node unschedulable.
 func Cordoned(n *scheduling.Node) { n.Object.Spec.Unschedulable = true }
 
-// OnDisk makes the pod name a disk without a claim.
+// OnDisk makes the pod use a disk directly, without a claim.
 func OnDisk(source corev1.VolumeSource) PodOption {
 	return func(p *corev1.Pod) {
 		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "disk", VolumeSource: source})
 	}
 }
 
-// GCEDisk is a disk of GCE.
+// GCEDisk returns a GCE disk.
 func GCEDisk(name string, readOnly bool) corev1.VolumeSource {
 	return corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: name, ReadOnly: readOnly}}
 }
 
-// EBSDisk is a volume of EBS.
+// EBSDisk returns an EBS volume.
 func EBSDisk(id string, readOnly bool) corev1.VolumeSource {
 	return corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: id, ReadOnly: readOnly}}
 }
 
-// ISCSIDisk is a disk by iSCSI.
+// ISCSIDisk returns an iSCSI disk.
 func ISCSIDisk(iqn string, readOnly bool) corev1.VolumeSource {
 	return corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{TargetPortal: "10.0.0.1", IQN: iqn, ReadOnly: readOnly}}
 }
 
-// RBDDisk is an image of Ceph.
+// RBDDisk returns a Ceph image.
 func RBDDisk(pool, image string, readOnly bool, monitors ...string) corev1.VolumeSource {
 	return corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: monitors, RBDPool: pool, RBDImage: image, ReadOnly: readOnly}}
 }
@@ -102,12 +102,12 @@ func Container(name string, pairs ...string) corev1.Container {
 	return corev1.Container{Name: name, Resources: corev1.ResourceRequirements{Requests: Amounts(pairs...)}}
 }
 
-// InitContainers are those of the pod.
+// InitContainers sets the pod's init containers.
 func InitContainers(list ...corev1.Container) PodOption {
 	return func(p *corev1.Pod) { p.Spec.InitContainers = list }
 }
 
-// Sidecar is an init container that runs on.
+// Sidecar returns an init container that keeps running.
 func Sidecar(name string, pairs ...string) corev1.Container {
 	always := corev1.ContainerRestartPolicyAlways
 	c := Container(name, pairs...)
@@ -115,10 +115,10 @@ func Sidecar(name string, pairs ...string) corev1.Container {
 	return c
 }
 
-// Overhead is that of the pod's runtime.
+// Overhead sets the overhead of the pod's runtime class.
 func Overhead(pairs ...string) PodOption {
 	return func(p *corev1.Pod) { p.Spec.Overhead = Amounts(pairs...) }
 }
 
-// Percent is a pointer to the number.
+// Percent returns a pointer to x.
 func Percent(x float64) *float64 { return &x }

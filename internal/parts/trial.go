@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Compile makes a model of the snapshot, which must be sound.
+// Compile compiles the snapshot, and fails the test if the snapshot is invalid.
 func Compile(t testing.TB, s *scheduling.Snapshot) *scheduling.Model {
 	t.Helper()
 	m, err := scheduling.Compile(s)
@@ -25,19 +25,19 @@ func Compile(t testing.TB, s *scheduling.Snapshot) *scheduling.Model {
 
 // TestingT contains the methods that testing.T and rapid.T share.
 type TestingT interface {
-	// Helper marks the caller as a helper, whose errors are reported for its own caller.
+	// Helper marks the caller as a test helper, as in testing.T.
 	Helper()
 	// Fatal ends the test.
 	Fatal(args ...any)
 }
 
-// Planner is a trial, of the facade or of the rooms behind it.
+// Planner is a trial of package scheduling or of the internal packages.
 type Planner interface {
-	// Plan returns the present plan of the trial.
+	// Plan returns the current plan of the trial.
 	Plan(context.Context) (*scheduling.Plan, error)
 }
 
-// PlanOf is the plan of the trial.
+// PlanOf returns the plan of the trial.
 func PlanOf(t testing.TB, trial Planner) *scheduling.Plan {
 	t.Helper()
 	p, err := trial.Plan(context.Background())
@@ -47,7 +47,7 @@ func PlanOf(t testing.TB, trial Planner) *scheduling.Plan {
 	return p
 }
 
-// MustPlace places the waiting pods in the trial.
+// MustPlace places the pending pods in the trial.
 func MustPlace(t testing.TB, trial interface {
 	Place(context.Context, scheduling.PlaceOptions) (scheduling.Outcome, error)
 }, o scheduling.PlaceOptions) scheduling.Outcome {
@@ -59,7 +59,7 @@ func MustPlace(t testing.TB, trial interface {
 	return out
 }
 
-// MustHide hides a node in the trial, and returns how many pods wait for a place afterwards.
+// MustHide hides a node in the trial, and returns how many pods are pending afterwards.
 func MustHide(t testing.TB, trial interface{ Hide(string) (int, error) }, name string) int {
 	t.Helper()
 	n, err := trial.Hide(name)
@@ -69,7 +69,7 @@ func MustHide(t testing.TB, trial interface{ Hide(string) (int, error) }, name s
 	return n
 }
 
-// Text is the plan as JSON, to compare byte for byte.
+// Text returns the plan as JSON, to compare it byte for byte.
 func Text(t TestingT, p *scheduling.Plan) string {
 	t.Helper()
 	data, err := json.MarshalIndent(p, "", " ")
@@ -79,7 +79,7 @@ func Text(t TestingT, p *scheduling.Plan) string {
 	return string(data)
 }
 
-// MustRollback rolls the trial back to a mark that is good.
+// MustRollback rolls the trial back to a valid mark.
 func MustRollback[M any](t TestingT, trial interface{ Rollback(M) error }, to M) {
 	t.Helper()
 	if err := trial.Rollback(to); err != nil {
@@ -87,7 +87,7 @@ func MustRollback[M any](t TestingT, trial interface{ Rollback(M) error }, to M)
 	}
 }
 
-// WantStale rolls the trial back to a mark that must be refused.
+// WantStale checks that the trial refuses to roll back to the mark.
 func WantStale[M any](t *testing.T, trial interface{ Rollback(M) error }, to M) {
 	t.Helper()
 	if err := trial.Rollback(to); !errors.Is(err, scheduling.ErrStaleMark) {
@@ -95,7 +95,7 @@ func WantStale[M any](t *testing.T, trial interface{ Rollback(M) error }, to M) 
 	}
 }
 
-// PlanIn is the plan of a trial in a property.
+// PlanIn is PlanOf for properties that rapid checks.
 func PlanIn(rt *rapid.T, t Planner) *scheduling.Plan {
 	plan, err := t.Plan(rt.Context())
 	if err != nil {
@@ -104,7 +104,7 @@ func PlanIn(rt *rapid.T, t Planner) *scheduling.Plan {
 	return plan
 }
 
-// KeysOf are the keys of pods by name.
+// KeysOf returns the keys of the pods with these names.
 func KeysOf(names string) []scheduling.PodKey {
 	var out []scheduling.PodKey
 	for _, name := range strings.Fields(names) {
@@ -113,7 +113,7 @@ func KeysOf(names string) []scheduling.PodKey {
 	return out
 }
 
-// Show adds the snapshot to the output of a failing test.
+// Show adds the snapshot to the output of a failing property.
 func Show(t *rapid.T, s *scheduling.Snapshot) {
 	var b bytes.Buffer
 	if err := s.Encode(&b); err == nil {

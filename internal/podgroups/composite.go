@@ -7,15 +7,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// A CompositePodGroup becomes one gang with the members that its groups need. This is exact if its groups have no topology constraints of
-// their own, because all members of a gang have the same constraints. Groups with constraints of their own become gangs of one parent,
-// which are placed all or none, within the constraints of the parent. If a CompositePodGroup contains other CompositePodGroups with such
-// groups, it is an ancestor of their gangs.
+// A CompositePodGroup becomes one gang. Its minimum is the number of members that the groups of the CompositePodGroup need together. This
+// is exact if its groups have no topology constraints of their own, because all members of a gang have the same constraints. Groups with
+// constraints of their own become separate gangs with one parent. They are placed all or none, within the constraints of the parent. If a
+// CompositePodGroup contains other CompositePodGroups with such groups, it is an ancestor of their gangs.
 
 // mostLevels is the largest nesting depth of CompositePodGroups; Kubernetes allows fewer levels.
 const mostLevels = 8
 
-// Gangs converts groups to gangs, in the order of their names; the groups of a CompositePodGroup become one gang, or gangs of one parent.
+// Gangs converts groups to gangs, in the order of their names. The groups of a CompositePodGroup become one gang, or gangs with one parent.
 // missing are the CompositePodGroups that parts name and that do not exist.
 func Gangs(parts []Part, object func(Key) *Object) (gangs []planning.Gang, missing []Key) {
 	c := &composer{object: object, groups: map[Key][]Part{}}
@@ -51,7 +51,8 @@ type composer struct {
 	missing []Key
 }
 
-// add adds the part to its CompositePodGroup, or to the list if there is none.
+// add adds the part to its CompositePodGroup. It returns list, extended by the part if the part has no parent, or if the parent is missing
+// or can't be read.
 func (c *composer) add(list []Part, p Part, levels int) []Part {
 	if p.parent == "" || levels == 0 {
 		return append(list, p)
@@ -65,7 +66,7 @@ func (c *composer) add(list []Part, p Part, levels int) []Part {
 	return list
 }
 
-// compose combines the CompositePodGroups that contain no others, and adds each result to its parent.
+// compose combines the groups of each CompositePodGroup that contains no other CompositePodGroup, and adds the result to its parent.
 func (c *composer) compose(list []Part) []Part {
 	below := map[Key]bool{}
 	for key := range c.groups {
@@ -79,7 +80,7 @@ func (c *composer) compose(list []Part) []Part {
 			ready = append(ready, key)
 		}
 	}
-	if len(ready) == 0 { // these groups contain each other
+	if len(ready) == 0 { // these CompositePodGroups contain each other
 		for key := range c.groups {
 			ready = append(ready, key)
 		}
@@ -99,7 +100,7 @@ func (c *composer) compose(list []Part) []Part {
 	return list
 }
 
-// parentOf returns the parent of a CompositePodGroup; zero if it has none, or if the parent does not exist.
+// parentOf returns the parent of a CompositePodGroup. It is zero if the CompositePodGroup has no parent or can't be read.
 func (c *composer) parentOf(key Key) Key {
 	o := c.object(key)
 	if o == nil || o.unreadable || o.Spec.ParentCompositePodGroupName == nil {
@@ -108,7 +109,7 @@ func (c *composer) parentOf(key Key) Key {
 	return Key{CompositePodGroup, key.Namespace, *o.Spec.ParentCompositePodGroupName}
 }
 
-// together returns the groups of the CompositePodGroup as one group, or separately.
+// together returns the groups of the CompositePodGroup, as one group or as several.
 func (c *composer) together(key Key, parts []Part) []Part {
 	o := c.object(key)
 	parent := ""
@@ -121,7 +122,7 @@ func (c *composer) together(key Key, parts []Part) []Part {
 			topology = append(topology, planning.GangTopology{Key: level.Key})
 		}
 	}
-	needs := 0 // number of groups; 0 if they are placed one by one
+	needs := 0 // how many of the groups must be placed; 0 if each group may be placed alone
 	if p := o.Spec.SchedulingPolicy; p != nil && p.Gang != nil {
 		needs = max(int(p.Gang.MinGroupCount), 1)
 	}
@@ -147,8 +148,9 @@ func (c *composer) together(key Key, parts []Part) []Part {
 	return []Part{out}
 }
 
-// family makes the CompositePodGroup the parent of the parts, or the ancestor of those that have a parent. It needs a number of groups, whose
-// constraints they share. Complete groups come first, then the order is by name. If too few groups exist, none is placed.
+// family returns the parts with the CompositePodGroup as their parent. It becomes an ancestor of parts that have a parent already. The
+// CompositePodGroup needs as many groups as needs says, and its constraints in topology hold for all of them. Groups whose pods all exist
+// come first, then groups are ordered by name. Groups beyond needs are spare. If too few groups exist, no group is placed.
 func family(key Key, o *Object, parts []Part, needs int, topology []planning.GangTopology) []Part {
 	parts, lack := slices.Clone(parts), map[Key]int{}
 	for i := range parts {
@@ -192,7 +194,8 @@ func family(key Key, o *Object, parts []Part, needs int, topology []planning.Gan
 	return parts
 }
 
-// shareMore puts the wider constraints before those of the gang. Its groups share them as well.
+// shareMore puts the constraints in topology, which are wider, before those of the gang. The groups of the gang's parent and ancestors
+// share the added constraints.
 func shareMore(g *planning.Gang, topology []planning.GangTopology) {
 	own := g.Topology
 	if g.Parent != "" {
@@ -205,7 +208,7 @@ func shareMore(g *planning.Gang, topology []planning.GangTopology) {
 	g.Topology = within(topology, own)
 }
 
-// within returns the constraints of the parent, which are wider, followed by those of a group.
+// within returns the constraints wide, followed by those of own that have another key.
 func within(wide, own []planning.GangTopology) []planning.GangTopology {
 	out := slices.Clone(wide)
 	for _, t := range own {
@@ -216,8 +219,8 @@ func within(wide, own []planning.GangTopology) []planning.GangTopology {
 	return out
 }
 
-// one combines the parts into one group that needs a number of them. Complete parts come first, then the order is by name. It is moved as
-// a whole if one of the parts is.
+// one combines the parts into one group, which needs the pods of as many parts as needs says. Parts whose pods all exist come first, then
+// parts are ordered by name. The group is moved as a whole if one of the parts is moved as a whole.
 func one(parts []Part, needs int) Part {
 	parts = slices.Clone(parts)
 	slices.SortFunc(parts, func(a, b Part) int {
@@ -241,12 +244,12 @@ func one(parts []Part, needs int) Part {
 		}
 	}
 	for i := len(parts); i < needs; i++ {
-		shares = append(shares, share{need: 1}) // a group that does not exist yet
+		shares = append(shares, share{need: 1}) // a part that does not exist yet
 	}
 	out.gang.Members, out.gang.Minimum = together(shares)
 	out.free = out.gang.Minimum == 1
 	return out
 }
 
-// lacks returns how many of the members that it needs the group does not have yet.
+// lacks returns how many of the pods that the part needs do not exist yet.
 func lacks(p *Part) int { return max(p.gang.Needs()-len(p.gang.Members), 0) }

@@ -1,5 +1,5 @@
-// Package podgroups finds pods that are useful only together. It reads the objects that define such groups, and labels, annotations and
-// fields of pods. It makes gangs from these groups.
+// Package podgroups finds pods that are useful only together. It reads the objects that define groups of pods, and the labels, annotations
+// and fields with which pods name their group. It makes gangs from the groups.
 //
 //	objects  PodGroups and Workloads, of whatever API              object.go
 //	pods     which groups a pod names                              named.go, fields.go
@@ -7,5 +7,5 @@
 //	         groups of groups, by their names → Gang               composite.go
 //
 // Kubernetes changes these APIs with each release, and the fields of pods are newer than the oldest API library that the module
-// works with. Therefore this package reads objects as unstructured data, and the fields of pods by name.
+// works with. Therefore this package reads objects as unstructured data, and finds the fields of pods by name with reflection.
 package podgroups

@@ -6,20 +6,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The pods of Kubernetes v1.35 have spec.workloadRef, those of later releases spec.schedulingGroup instead, and so have the API
-// libraries. A library that lacks a field drops it when it decodes objects.
+// Pods of Kubernetes v1.35 have spec.workloadRef. Pods of later releases have spec.schedulingGroup instead. The same holds for the API
+// libraries of these releases. A library without a field drops the field when it decodes objects.
 
-// Reader reads from pods to which groups they belong. Make it with NewReader; it is safe for concurrent use.
+// Reader finds out to which groups pods belong. Make it with NewReader; it is safe for concurrent use.
 type Reader struct {
-	// inferred means that labels of LeaderWorkerSets and JobSets count.
+	// inferred is true if labels of LeaderWorkerSets and JobSets count.
 	inferred bool
-	// tiers are the labels of Volcano's network tiers.
+	// tiers are the node labels of Volcano's network tiers.
 	tiers Tiers
-	// group and workload are the indexes of the fields in a pod's spec; -1 if the API library lacks them.
+	// group and workload are the indexes of spec.schedulingGroup and spec.workloadRef in corev1.PodSpec, or -1 if the API library lacks the
+	// field.
 	group, workload int
 }
 
-// NewReader makes a Reader. Labels of LeaderWorkerSets and JobSets, whose pods may also run alone, are read only if inferred says so.
+// NewReader makes a Reader. If inferred is true, it also reads the labels of LeaderWorkerSets and JobSets. The pods of these may also run
+// alone.
 func NewReader(inferred bool) *Reader {
 	r := &Reader{inferred: inferred, group: -1, workload: -1}
 	spec := reflect.TypeFor[corev1.PodSpec]()
@@ -32,7 +34,7 @@ func NewReader(inferred bool) *Reader {
 	return r
 }
 
-// WithTiers returns a Reader that knows the labels of Volcano's network tiers.
+// WithTiers returns a Reader that knows the node labels of Volcano's network tiers.
 func (r *Reader) WithTiers(tiers Tiers) *Reader {
 	out := *r
 	out.tiers = tiers
@@ -51,7 +53,8 @@ func (r *Reader) WorkloadRef(pod *corev1.Pod) (workload, group, replica string) 
 	return text(ref, "Name"), text(ref, "PodGroup"), text(ref, "PodGroupReplicaKey")
 }
 
-// field returns what a pointer in the pod's spec points to; invalid if the pointer is nil or missing.
+// field returns the value to which a pointer in the pod's spec points. The result is invalid if the pointer is nil or the library lacks the
+// field.
 func field(pod *corev1.Pod, place int) reflect.Value {
 	if place < 0 {
 		return reflect.Value{}
@@ -59,7 +62,7 @@ func field(pod *corev1.Pod, place int) reflect.Value {
 	return reflect.ValueOf(&pod.Spec).Elem().Field(place).Elem()
 }
 
-// text returns a string, or the string that a pointer points to, or "" if there is none.
+// text returns the string in a field, or the string to which the field points, or "" if the field is missing or nil.
 func text(of reflect.Value, name string) string {
 	if !of.IsValid() {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Described reports whether the group exists: it needs no object, or its object exists and contains the part that the pod names.
+// Described reports whether the group exists: either it needs no object, or its object exists and contains the part that the pod names.
 func (n *Named) Described(object *Object) bool {
 	_, ok := n.termsOf(object)
 	return ok
@@ -19,23 +19,23 @@ func (n *Named) Described(object *Object) bool {
 type Member struct {
 	planning.PodKey
 	Task string
-	// Succeeded means that the pod has ended successfully and needs no place any more.
+	// Succeeded means that the pod has ended successfully and needs no node any more.
 	Succeeded bool
 }
 
-// Part is a group of pods, which may be placed together with other groups.
+// Part is a group of pods. A CompositePodGroup may combine it with other groups.
 type Part struct {
 	Key  Key
 	gang planning.Gang
-	// parent is the CompositePodGroup that contains the group; empty for none.
+	// parent is the CompositePodGroup that contains the group, or "" if none does.
 	parent string
-	// below is the CompositePodGroup that was made the parent or the ancestor of the gang last; zero for none.
+	// below is the CompositePodGroup that family made the parent or an ancestor of the gang last. It is zero if there is none.
 	below Key
-	// free means that any number of the pods may be placed, anywhere.
+	// free means that any number of the pods may be placed, on any nodes.
 	free bool
 }
 
-// child is the group that counts in the parent: the part, or the CompositePodGroup that it belongs to.
+// child returns the group that counts as one group of the parent: the part itself, or the CompositePodGroup in below.
 func (p *Part) child() Key {
 	if p.below != (Key{}) {
 		return p.below
@@ -43,7 +43,8 @@ func (p *Part) child() Key {
 	return p.Key
 }
 
-// Part makes a part from the group with these members, in any order. It returns false if nothing must be planned together.
+// Part makes a part of the group with these members. The order of members does not matter. It returns false if the pods need not be planned
+// together.
 func (n *Named) Part(object *Object, members []Member) (Part, bool) {
 	t, ok := n.termsOf(object)
 	if !ok {
@@ -69,7 +70,8 @@ func (n *Named) Part(object *Object, members []Member) (Part, bool) {
 	return out, true
 }
 
-// withoutSucceeded returns the members without those that have ended successfully, which the group no longer needs.
+// withoutSucceeded returns the members that have not ended successfully. It lowers the minimum by the number of the others, because the
+// group no longer needs them.
 func (t *terms) withoutSucceeded(members []Member) []Member {
 	left := make([]Member, 0, len(members))
 	t.tasks = maps.Clone(t.tasks)
@@ -88,12 +90,12 @@ func (t *terms) withoutSucceeded(members []Member) []Member {
 	return left
 }
 
-// compareNames orders pods of one group: "web-2" before "web-10".
+// compareNames orders pods of one group, so that "web-2" comes before "web-10".
 func compareNames(x, y planning.PodKey) int {
 	return cmp.Or(cmp.Compare(len(x.Name), len(y.Name)), cmp.Compare(x.Name, y.Name))
 }
 
-// inTasks returns the members in the order in which they count towards the minimum, and the minimum. As many members of each task as the
+// inTasks returns the members in the order in which they count towards the minimum, and the minimum. For each task, as many members as the
 // group needs come first.
 func (t *terms) inTasks(members []Member) ([]planning.PodKey, int) {
 	var shares []share
@@ -116,14 +118,14 @@ func (t *terms) inTasks(members []Member) ([]planning.PodKey, int) {
 	return keys, max(need, t.minimum)
 }
 
-// share is a set of pods of which a certain number is needed; pods outside of the set don't count.
+// share is a set of pods. The group needs a number of pods of this set; pods outside the set don't count.
 type share struct {
 	members []planning.PodKey
 	need    int
 }
 
-// together returns the members of all shares, the needed ones first, and how many are needed. The number is larger than that of the
-// members if a share is incomplete.
+// together returns the members of all shares, with the needed ones first, and how many members are needed. If a share is incomplete, the
+// number is larger than the number of members.
 func together(shares []share) (keys []planning.PodKey, need int) {
 	lack := 0
 	for _, s := range shares {
@@ -144,7 +146,7 @@ func Compare(a, b Key) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 }
 
-// Distinct returns a unique name for a gang: its own name, with its kind if a gang of another kind has the same name.
+// Distinct returns a unique name for a gang: its own name, or its own name with its kind if a gang of another kind has the same name.
 func Distinct(kind Kind, gang planning.GangKey, taken map[planning.GangKey]bool) string {
 	for taken[gang] {
 		system, _, _ := strings.Cut(strings.ToLower(string(kind)), ".")

@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Labels and annotations of pods that are scheduled together.
+// Labels and annotations that name the group of a pod.
 const (
-	// Coscheduling: sigs.k8s.io/scheduler-plugins, apis/scheduling/v1alpha1; the second until v0.24.
+	// Coscheduling: sigs.k8s.io/scheduler-plugins, apis/scheduling/v1alpha1. labelPodGroupOld was used until v0.24.
 	labelPodGroup    = "scheduling.x-k8s.io/pod-group"
 	labelPodGroupOld = "pod-group.scheduling.sigs.k8s.io"
 	// Volcano: volcano.sh/apis, scheduling/v1beta1 KubeGroupNameAnnotationKey and VolcanoGroupNameAnnotationKey.
@@ -36,38 +36,39 @@ const (
 	annotationJobSetTopology = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 )
 
-// Named is a group that a pod names.
+// Named is a group that a pod names in a field, a label or an annotation.
 type Named struct {
-	// Group of the pod.
+	// Group is the group.
 	Group Key
-	// Object that describes the group; zero for groups that need no object. If the object does not exist, the pod does not belong to the
-	// group.
+	// Object is the object that describes the group. It is zero for groups that need no object. If the object does not exist, the pod does
+	// not belong to the group.
 	Object Key
-	// part is the pod group within a Workload.
+	// part is the name of the pod group within a Workload.
 	part string
-	// Task of the pod within the group; only Volcano has tasks.
+	// Task is the pod's task within the group. Only Volcano has tasks.
 	Task string
-	// terms of a group that has no object.
+	// terms are the terms of a group that needs no object.
 	terms terms
-	// tiers are the labels of Volcano's network tiers.
+	// tiers are the node labels of Volcano's network tiers.
 	tiers Tiers
 }
 
-// terms are the requirements of a group.
+// terms are the conditions that a group sets.
 type terms struct {
 	source   string
 	minimum  int
 	priority *int32
 	topology []planning.GangTopology
 	mode     planning.GangDisruptionMode
-	// tasks says how many pods of each task are needed; nil for a group without tasks.
+	// tasks says how many pods of each task are needed. It is nil for a group without tasks.
 	tasks map[string]int64
 }
 
-// Named lists the groups that the pod names. It belongs to the first group that is described.
+// Named lists the groups that the pod names, in the order of precedence. The pod belongs to the first of them for which Described is true.
 func (r *Reader) Named(pod *corev1.Pod) []Named { return r.NamedIn(pod, r.SchedulingGroup(pod)) }
 
-// NamedIn is Named for a pod with that PodGroup in spec.schedulingGroup, even if the API library lacks the field; empty for no PodGroup.
+// NamedIn is Named for a pod with that PodGroup in spec.schedulingGroup, even if the API library lacks the field. An empty schedulingGroup
+// means no PodGroup.
 func (r *Reader) NamedIn(pod *corev1.Pod, schedulingGroup string) []Named {
 	out := byObject(nil, PodGroup, pod, schedulingGroup)
 	if workload, group, replica := r.WorkloadRef(pod); workload != "" {
@@ -101,13 +102,13 @@ func (r *Reader) NamedIn(pod *corev1.Pod, schedulingGroup string) []Named {
 	return out
 }
 
-// OfSucceeded returns the groups that still count the pod, which has ended successfully: groups of Kueue, whose total includes all pods
-// that ever existed, and of Volcano. Like their schedulers, other groups count only running and pending pods.
+// OfSucceeded returns the groups that still count a pod that has ended successfully: groups of Kueue, whose total includes all pods that
+// ever existed, and groups of Volcano. All other groups count only running and pending pods, as their schedulers do.
 func OfSucceeded(named []Named) []Named {
 	return slices.DeleteFunc(named, func(n Named) bool { return n.Group.Kind != Kueue && n.Group.Kind != VolcanoPodGroup })
 }
 
-// byObject adds the group that the object of that name describes, if the pod names one.
+// byObject adds the group that the object with that name describes. It adds nothing if name is "".
 func byObject(out []Named, kind Kind, pod *corev1.Pod, name string) []Named {
 	if name == "" {
 		return out
@@ -131,7 +132,7 @@ func ofKueue(pod *corev1.Pod) (Named, bool) {
 	return Named{Group: Key{Kueue, pod.Namespace, name}, terms: t}, true
 }
 
-// ofLeaderWorkerSet reads a leader with its workers.
+// ofLeaderWorkerSet reads the group of a LeaderWorkerSet: one leader with its workers.
 func ofLeaderWorkerSet(pod *corev1.Pod) (Named, bool) {
 	set, index := pod.Labels[labelLWS], pod.Labels[labelLWSGroup]
 	if set == "" || index == "" {
@@ -142,7 +143,7 @@ func ofLeaderWorkerSet(pod *corev1.Pod) (Named, bool) {
 	return Named{Group: Key{LeaderWorkerSet, pod.Namespace, set + "-" + index}, terms: t}, true
 }
 
-// ofJobSet reads the group of a JobSet: all of its pods, or the pods of one Job if each Job has its own domain.
+// ofJobSet reads the group of a JobSet: all of its pods, or only the pods of one Job if each Job must be in one domain.
 func ofJobSet(pod *corev1.Pod) (Named, bool) {
 	name := pod.Labels[labelJobSet]
 	if name == "" {
@@ -155,7 +156,7 @@ func ofJobSet(pod *corev1.Pod) (Named, bool) {
 	return Named{Group: Key{JobSet, pod.Namespace, name}, terms: t}, true
 }
 
-// within keeps the group in one domain of the label. It returns false and changes nothing if the text is not a label key.
+// within requires one domain of the label key for the group. It returns false and changes nothing if key is not a label key.
 func (t *terms) within(key string, policy planning.GangTopologyPolicy) bool {
 	if !isLabelKey(key) {
 		return false
@@ -164,7 +165,7 @@ func (t *terms) within(key string, policy planning.GangTopologyPolicy) bool {
 	return true
 }
 
-// countOf parses a number of pods; an invalid text gives 0, which means all existing pods.
+// countOf parses a number of pods. It returns 0 for an invalid text, which means all existing pods.
 func countOf(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > mostPods {
@@ -173,7 +174,8 @@ func countOf(text string) int {
 	return n
 }
 
-// termsOf returns the terms of the group, from its object if it needs one. It returns false if the object does not describe the group.
+// termsOf returns the terms of the group. It takes them from the object if the group needs one. It returns false if the object does not
+// describe the group.
 func (n *Named) termsOf(o *Object) (terms, bool) {
 	switch {
 	case n.Object == Key{}:
@@ -208,7 +210,7 @@ func (n *Named) termsOf(o *Object) (terms, bool) {
 	return t, true
 }
 
-// minimumOf returns how many pods the policy requires together; one for pods that are scheduled one by one.
+// minimumOf returns how many pods the policy requires together. It is 1 if pods are scheduled one by one.
 func minimumOf(p *Policy) int {
 	if p == nil || p.Gang == nil {
 		return 1

@@ -8,10 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Kind says what defines a group: a kind of object, by its name and API group, or the labels of a controller.
+// Kind says what defines a group: a kind of object (its name and API group), or the labels of a controller.
 type Kind string
 
-// The kinds. Kinds with a dot in their name are objects.
+// The kinds. Kinds with a dot in their name are kinds of objects.
 const (
 	PodGroup             Kind = "PodGroup.scheduling.k8s.io"
 	Workload             Kind = "Workload.scheduling.k8s.io"
@@ -23,7 +23,7 @@ const (
 	JobSet               Kind = "jobset"
 )
 
-// KindOf returns the kind for objects of an API group; empty for kinds that define no groups of pods.
+// KindOf returns the kind for objects of an API group. It returns "" for objects that define no groups of pods.
 func KindOf(group, kind string) Kind {
 	if group == "scheduling.sigs.k8s.io" { // coscheduling until scheduler-plugins v0.24
 		group = "scheduling.x-k8s.io"
@@ -41,9 +41,9 @@ type Key struct {
 	Namespace, Name string
 }
 
-// Object is an object that describes groups. It has the fields of all kinds of PodGroup and of Workload that planning uses. Sources:
-// k8s.io/api scheduling/v1alpha1 (v0.35) and scheduling/v1alpha3, v1beta1 (v0.37); sigs.k8s.io/scheduler-plugins
-// apis/scheduling/v1alpha1; volcano.sh/apis scheduling/v1beta1.
+// Object is an object that describes groups. It has all fields that planning uses, of all kinds of PodGroup and of Workload. Sources:
+// k8s.io/api scheduling/v1alpha1 (v0.35) and scheduling/v1alpha3, v1beta1 (v0.37); sigs.k8s.io/scheduler-plugins apis/scheduling/v1alpha1;
+// volcano.sh/apis scheduling/v1beta1.
 type Object struct {
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              Spec `json:"spec"`
@@ -63,11 +63,11 @@ type Spec struct {
 	DisruptionMode *struct {
 		All *struct{} `json:"all"`
 	} `json:"disruptionMode"`
-	// PriorityClassName is resolved by callers that know PriorityClasses.
+	// PriorityClassName is not resolved here: callers that know the PriorityClasses do this.
 	PriorityClassName string `json:"priorityClassName"`
 	// ParentCompositePodGroupName is a field of PodGroups and CompositePodGroups.
 	ParentCompositePodGroupName *string `json:"parentCompositePodGroupName"`
-	// MinMember is a field of coscheduling and Volcano, MinTaskMember a field of Volcano, by task.
+	// MinMember is a field of coscheduling and Volcano. MinTaskMember is a field of Volcano with a minimum for each task.
 	MinMember     int64            `json:"minMember"`
 	MinTaskMember map[string]int64 `json:"minTaskMember"`
 	// NetworkTopology is a field of Volcano.
@@ -83,22 +83,23 @@ type Spec struct {
 type Policy struct {
 	Gang *struct {
 		MinCount int64 `json:"minCount"`
-		// MinGroupCount is a field of CompositePodGroups.
+		// MinGroupCount is a field of CompositePodGroups: how many of their groups are needed.
 		MinGroupCount int64 `json:"minGroupCount"`
 	} `json:"gang"`
 }
 
-// NetworkTopology says how far apart in the network the pods of Volcano's PodGroup may be. A tier is a level of the network: the nodes of a
+// NetworkTopology says how far apart in the network the pods of a Volcano PodGroup may be. A tier is a level of the network: the nodes of a
 // tier with a lower number are closer together.
 type NetworkTopology struct {
-	// Mode is "hard" or "soft"; empty means "hard".
+	// Mode is "hard" or "soft". Empty means "hard".
 	Mode string `json:"mode"`
-	// HighestTierAllowed, or HighestTierName, is the tier in one of whose domains the pods are. Without a tier, a hard constraint means nothing.
+	// HighestTierAllowed (by number) or HighestTierName is the highest tier that may separate the pods: all of them must be in one domain
+	// of this tier. A hard constraint without a tier has no effect.
 	HighestTierAllowed *int64 `json:"highestTierAllowed"`
 	HighestTierName    string `json:"highestTierName"`
 }
 
-// Counts returns the numbers of pods and groups in the object, by field. Each is from 0 to the largest number that the reader allows.
+// Counts returns the numbers of pods and groups that the object states, by field. Each is from 0 to the largest number that Read allows.
 func (o *Object) Counts() map[string]int64 {
 	out := map[string]int64{"spec.minMember": o.Spec.MinMember}
 	if t := o.Spec.NetworkTopology; t != nil && t.HighestTierAllowed != nil {
@@ -120,15 +121,15 @@ func (o *Object) Counts() map[string]int64 {
 }
 
 const (
-	// mostPods is the largest number of pods that objects and annotations may state.
+	// mostPods is the largest number of pods that an object or annotation may state.
 	mostPods = 1_000_000
 	// mostTopology is the largest number of topology constraints of a group; Kubernetes allows one.
 	mostTopology = 8
 )
 
-// InvalidError is an object from which no gang can be made.
+// InvalidError says that no gang can be made from an object.
 type InvalidError struct {
-	// Object and its faulty field; Rule that the field breaks.
+	// Object is the object, Field its faulty field, and Rule the rule that the field breaks.
 	Object Key
 	Field  string
 	Rule   string
@@ -139,7 +140,7 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("%s %s/%s: %s %s", e.Object.Kind, e.Object.Namespace, e.Object.Name, e.Field, e.Rule)
 }
 
-// Read reads the fields of an object of the kind, in the form of the API. The error is an *InvalidError.
+// Read reads an object of the kind from its fields in the API's form. The error is an *InvalidError.
 func Read(kind Kind, fields map[string]any) (*Object, error) {
 	meta, _ := fields["metadata"].(map[string]any)
 	key := Key{Kind: kind}
@@ -159,7 +160,7 @@ func Read(kind Kind, fields map[string]any) (*Object, error) {
 	return out, nil
 }
 
-// check finds the first field that is invalid for a gang; the rule is empty if all are valid.
+// check returns the first field that is invalid for a gang, and the rule that it breaks. The rule is "" if all fields are valid.
 func (o *Object) check() (field, rule string) {
 	for path, n := range o.Counts() {
 		if (n < 0 || n > mostPods) && (field == "" || path < field) {
@@ -186,7 +187,7 @@ func (o *Object) check() (field, rule string) {
 
 func isLabelKey(key string) bool { return len(validation.IsQualifiedName(key)) == 0 }
 
-// Unreadable returns an object of the kind that represents an object that can't be read. It describes no group.
+// Unreadable returns a placeholder for an object of the kind that can't be read. It describes no group.
 func Unreadable(kind Kind, object metav1.Object) *Object {
 	return &Object{Kind: kind, unreadable: true, ObjectMeta: metav1.ObjectMeta{
 		Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),

@@ -9,18 +9,19 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// The modes of Volcano's network topology: volcano.sh/apis scheduling/v1beta1 NetworkTopologyMode.
+// The modes of NetworkTopology, from Volcano (volcano.sh/apis scheduling/v1beta1 NetworkTopologyMode).
 const (
 	modeHard = "hard"
 	modeSoft = "soft"
 )
 
-// Tiers are the node labels of Volcano's network tiers, by the number or the name of a tier. A tier with a lower number is narrower.
+// Tiers maps the number or the name of a Volcano network tier to the node label of the tier. The domains of a tier with a lower number are
+// smaller.
 type Tiers map[string]string
 
-// topology returns the constraints that the network topology means. In hard mode all pods are in one domain of the highest tier, and in
-// one of each lower tier if possible; in soft mode all tiers are only preferred. known is false if there is no label for the highest tier
-// of a hard constraint.
+// topology converts a NetworkTopology to constraints of a gang. In hard mode, all pods must be in one domain of the highest tier, and
+// should be in one domain of each lower tier. In soft mode, all tiers are only preferred. known is false if no label is known for the
+// highest tier of a hard constraint.
 func (t Tiers) topology(want *NetworkTopology) (out []planning.GangTopology, known bool) {
 	if want == nil {
 		return nil, true
@@ -49,13 +50,13 @@ func (t Tiers) topology(want *NetworkTopology) (out []planning.GangTopology, kno
 			out = append(out, planning.GangTopology{Key: key, Policy: planning.GangTopologyPreferred})
 		}
 	}
-	if limited && len(out) == 0 { // the tier has only a name
+	if limited && len(out) == 0 { // the tier has a name but no number
 		out = append(out, planning.GangTopology{Key: label})
 	}
 	return out[:min(len(out), mostTopology)], true
 }
 
-// numbers lists the tiers that have a number and a label of their own, the narrowest first.
+// numbers lists the numbers of tiers with a label that no lower tier has, in ascending order.
 func (t Tiers) numbers() (out []int) {
 	seen := map[string]bool{}
 	for _, name := range slices.SortedFunc(maps.Keys(t), func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }) {
@@ -68,8 +69,8 @@ func (t Tiers) numbers() (out []int) {
 	return out
 }
 
-// KnowsTiers reports whether there is a label for the tier in which the object requires its pods to be. It is true for objects that require
-// none.
+// KnowsTiers reports whether the label of the tier is known in which the object requires its pods to be together. It is true for objects
+// that require no tier.
 func (t Tiers) KnowsTiers(o *Object) bool {
 	if o == nil || o.Kind != VolcanoPodGroup {
 		return true
