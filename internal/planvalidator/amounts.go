@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// plus adds list to sum.
+// plus adds the amounts in list to sum.
 func plus(sum, list corev1.ResourceList) {
 	for name, q := range list {
 		have := sum[name]
@@ -45,7 +45,7 @@ func copyOf(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// lackNew is lack for a node to be launched: such a node must not be overcommitted by DaemonSets in any resource.
+// lackNew is lack for a new node, which DaemonSets must not overcommit in any resource.
 func lackNew(need, have corev1.ResourceList) string {
 	for name, q := range have {
 		if q.Sign() < 0 {
@@ -55,8 +55,8 @@ func lackNew(need, have corev1.ResourceList) string {
 	return lack(need, have)
 }
 
-// lack returns the name of a resource of which need exceeds have, or "" if there is none. Only requested resources are compared, as in
-// kube-scheduler's NodeResourcesFit: a node that is overcommitted in a resource still takes pods that don't request it.
+// lack says of which resource need exceeds have, or returns "" if need fits. It compares only requested resources, as in kube-scheduler's
+// NodeResourcesFit: a node that is overcommitted in a resource still accepts pods that don't request this resource.
 func lack(need, have corev1.ResourceList) string {
 	for name, q := range need {
 		if h := have[name]; q.Sign() > 0 && q.Cmp(h) > 0 {
@@ -115,8 +115,8 @@ func requestsOf(pod *corev1.Pod) corev1.ResourceList {
 	return running
 }
 
-// daemonPod returns a pod that represents a DaemonSet: its newest pod bound to a node that stays, with the template's node affinity, or
-// else a pod made from the template.
+// daemonPod returns a pod that represents the DaemonSet. It is the newest pod of the DaemonSet that is bound to a node that is not being
+// removed, with the template's node affinity. If there is no such pod, it is made from the template.
 func (c *checker) daemonPod(set *appsv1.DaemonSet) *corev1.Pod {
 	var newest *corev1.Pod
 	for i := range c.s.Nodes {
@@ -158,8 +158,8 @@ func (c *checker) daemonPod(set *appsv1.DaemonSet) *corev1.Pod {
 	return out
 }
 
-// tolerateDistress adds the tolerations that the DaemonSet controller gives to each of its pods; source: "Taints and
-// tolerations" in the Kubernetes documentation on DaemonSets.
+// tolerateDistress adds the tolerations that the DaemonSet controller adds to each of its pods. Source: "Taints and tolerations" in the
+// Kubernetes documentation on DaemonSets.
 func tolerateDistress(spec *corev1.PodSpec) {
 	add := func(effect corev1.TaintEffect, keys ...string) {
 		for _, key := range keys {
@@ -180,7 +180,7 @@ func daemonOf(pod *corev1.Pod, set *appsv1.DaemonSet) bool {
 	})
 }
 
-// room returns what pods can use on a node of the type bought as the offering.
+// room returns the allocatable resources of a node of the type with this offering.
 func room(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := capacity(it, o)
 	var huge resource.Quantity
@@ -218,7 +218,7 @@ func room(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.Reso
 	return out
 }
 
-// capacity returns the capacity of the whole node.
+// capacity returns the capacity of a node of the type with this offering.
 func capacity(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := copyOf(it.Capacity)
 	for name, q := range o.Capacity {

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// sharesUnmade reports whether another pod uses a volume of the pod that does not exist yet.
+// sharesUnmade reports whether the pod shares a volume with another pod that does not exist yet.
 func (c *checker) sharesUnmade(pod *corev1.Pod) bool {
 	volumes, _ := c.volumesOf(pod)
 	return slices.ContainsFunc(volumes, func(v attached) bool {
@@ -37,15 +37,15 @@ func (c *checker) sharesUnmade(pod *corev1.Pod) bool {
 	})
 }
 
-// affordable reports whether the pool's limits allow the node, in addition to all others or in place of n.
+// affordable reports whether the pool's limits allow a node of the type: in addition to all other nodes, or in place of n if n is not nil.
 func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	after, standing := c.afterwards(key), c.used(key)
 	for name, limit := range c.pools[key].Object.Spec.Limits {
 		if q := after[name]; n == nil && q.Cmp(limit) > 0 {
-			return false // a pool above a limit gets no nodes
+			return false // a pool above a limit gets no new nodes
 		}
 		if q := standing[name]; n == nil && key.Generation == v1.GenerationV1Alpha5 && q.Sign() > 0 && q.Cmp(limit) >= 0 {
-			return false // neither does a v1alpha5 pool that has reached it
+			return false // a v1alpha5 pool that has reached a limit also gets no new nodes
 		}
 	}
 	next := capacity(it, o)
@@ -65,8 +65,8 @@ func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudpro
 	return true
 }
 
-// reservable reports whether the offering is not reserved, or its reservation has instances left. A node planned for a reservation keeps
-// it, and other nodes can't get the same place in the reservation.
+// reservable reports whether the offering is not reserved, or whether its reservation still has instances. A planned node keeps its
+// instance of a reservation, and no other node can get this instance.
 func (c *checker) reservable(w *world, n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	id := reservation(o)
 	if n != nil {
@@ -91,7 +91,7 @@ func (c *checker) reservable(w *world, n *scheduling.NewNode, np *scheduling.Nod
 	return left > 0
 }
 
-// reservation names the reservation that an offering uses, or "" if there is none.
+// reservation returns the name of the reservation that an offering uses, or "" if it uses none.
 func reservation(o *cloudprovider.Offering) string {
 	if o == nil || o.CapacityType() != v1.CapacityTypeReserved {
 		return ""
@@ -120,7 +120,7 @@ func (c *checker) bought(n *scheduling.NewNode) *cloudprovider.Offering {
 	return nil
 }
 
-// takesMore reports whether a node takes more from the pool's limits than the other.
+// takesMore reports whether one uses more of a resource that the pool limits than other.
 func takesMore(np *scheduling.NodePool, one, other corev1.ResourceList) bool {
 	for name := range np.Object.Spec.Limits {
 		a, b := one[name], other[name]
@@ -131,7 +131,8 @@ func takesMore(np *scheduling.NodePool, one, other corev1.ResourceList) bool {
 	return false
 }
 
-// alike reports whether spread constraints can't distinguish nodes with these labels: they use the labels by which their pods select nodes.
+// alike reports whether spread constraints can't distinguish nodes with the labels a and b. They distinguish nodes by the labels by which
+// their pods select nodes.
 func (c *checker) alike(a, b labels) bool {
 	for _, pod := range c.spreading {
 		for _, all := range c.selected(&pod.Spec) {
@@ -145,8 +146,9 @@ func (c *checker) alike(a, b labels) bool {
 	return true
 }
 
-// varied reports whether enough types could be launched with the same pods to meet the pool's minValues: in the same zone and with the same
-// capacity type, or, if a type's room does not depend on these, in any that rules between pods can't distinguish.
+// varied reports whether enough instance types could be launched with the same pods to meet the pool's minValues. They must be in the same
+// zone and have the same capacity type. If a type's room does not depend on these, any offerings count that rules between pods can't
+// distinguish.
 func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod) bool {
 	here := func(x *cloudprovider.Offering) bool {
 		return x.Zone() == o.Zone() && x.CapacityType() == o.CapacityType()
@@ -169,7 +171,7 @@ func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloud
 	})
 }
 
-// variedAmong is varied for the types that have such an offering.
+// variedAmong is varied for the types with an offering that satisfies the condition.
 func (c *checker) variedAmong(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod, is func(*cloudprovider.Offering) bool) bool {
 	for _, r := range np.Object.Spec.Template.Spec.Requirements {
 		if r.MinValues == nil {

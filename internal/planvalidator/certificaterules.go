@@ -9,12 +9,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// certificateRules checks that the classes name existing rules, and that no new node of the plan breaks one. Pods of classes that differ
-// only in a rule are counted as pods of the class that takes least.
+// certificateRules checks that the classes of the certificate name existing rules, and that no new node of the plan breaks a rule. Pods of
+// classes that differ only in what they take of a rule are counted as pods of the class that takes least.
 func (c *checker) certificateRules(cert *scheduling.Certificate) {
 	for _, class := range cert.Classes {
 		for name, takes := range class.Takes {
-			// A pod takes no more of a resource in whole units than it requests.
+			// A pod takes no more of a rule's resource, in whole units, than it requests.
 			if r := ruleOf(cert, name); takes <= 0 || r == nil || r.Resource == "" && r.Amount < takes || r.Resource != "" && wholeUnits(r, class.Requests) < takes {
 				c.fault("certificate", "a class takes %d of %s", takes, name)
 			}
@@ -48,7 +48,7 @@ func (c *checker) certificateRules(cert *scheduling.Certificate) {
 	}
 }
 
-// ruleOf returns the certificate's rule with that name, or nil if it has none.
+// ruleOf returns the certificate's rule with that name, or nil if the certificate has no such rule.
 func ruleOf(cert *scheduling.Certificate, name string) *planning.CertificateRule {
 	for i := range cert.Rules {
 		if cert.Rules[i].Name == name {
@@ -58,7 +58,7 @@ func ruleOf(cert *scheduling.Certificate, name string) *planning.CertificateRule
 	return nil
 }
 
-// amountOf returns the amount of a rule on a node with that room, or -1 if the certificate has no such rule.
+// amountOf returns the amount of a rule on a node with the resources have, or -1 if the certificate has no such rule.
 func amountOf(cert *scheduling.Certificate, name string, have corev1.ResourceList) int64 {
 	switch r := ruleOf(cert, name); {
 	case r == nil:
@@ -70,7 +70,7 @@ func amountOf(cert *scheduling.Certificate, name string, have corev1.ResourceLis
 	}
 }
 
-// wholeUnits returns the whole units of the rule's resource in a list.
+// wholeUnits returns the amount of the rule's resource in list, in whole units.
 func wholeUnits(r *planning.CertificateRule, list corev1.ResourceList) int64 {
 	q := list[r.Resource]
 	if r.Resource == corev1.ResourceCPU {
@@ -79,7 +79,7 @@ func wholeUnits(r *planning.CertificateRule, list corev1.ResourceList) int64 {
 	return q.Value() / max(r.Unit.Value(), 1)
 }
 
-// wholePods are pods of one class on a node, up to count, with the value of one and its use of the resources that are counted in whole
+// wholePods are pods of one class on a node: up to count pods, the value of one pod, and its use of the resources that are counted in whole
 // pods.
 type wholePods struct {
 	count int
@@ -87,7 +87,8 @@ type wholePods struct {
 	need  [2]int64
 }
 
-// certificateCounts checks that the type counts at most two different resources in whole pods, each with a positive unit.
+// certificateCounts checks that the certificate counts at most two different resources of the type in whole pods, each with a positive
+// unit.
 func (c *checker) certificateCounts(t *planning.CertificateType) {
 	if len(t.Whole) > 2 || len(t.Whole) == 2 && t.Whole[0].Resource == t.Whole[1].Resource {
 		c.fault("certificate", "%s counts whole pods in %v", t.Name, t.Whole)
@@ -99,7 +100,7 @@ func (c *checker) certificateCounts(t *planning.CertificateType) {
 	}
 }
 
-// unitsOf returns the units of each counted resource in a list, rounded down.
+// unitsOf returns the amount of each counted resource in list, in units, rounded down.
 func unitsOf(counted []planning.CertificateCount, list corev1.ResourceList) [2]int64 {
 	var out [2]int64
 	for i, c := range counted[:min(len(counted), len(out))] {
@@ -108,11 +109,11 @@ func unitsOf(counted []planning.CertificateCount, list corev1.ResourceList) [2]i
 	return out
 }
 
-// mostStates bounds the table of mostFilling. Certificates count in units that are too large to reach it.
+// mostStates bounds the size of the table of mostFilling. Certificates count in large units, so their tables stay below it.
 const mostStates = 1 << 20
 
-// mostFilling returns the value of the most valuable whole pods that fit into the room together, or infinity if the table would be too
-// large. It works pod by pod: worth[a][b] is the most that the pods so far are worth in a and b units.
+// mostFilling returns the highest total value of whole pods that fit into room together, or infinity if the table would be too large. It
+// works group by group: worth[a][b] is the highest value of the pods so far in a units of one resource and b units of the other.
 func mostFilling(pods []wholePods, room [2]int64) float64 {
 	if room[0] < 0 || room[1] < 0 || room[0] >= mostStates || (room[0]+1)*(room[1]+1) > mostStates {
 		return math.Inf(1)
@@ -122,7 +123,7 @@ func mostFilling(pods []wholePods, room [2]int64) float64 {
 		worth[a] = make([]float64, room[1]+1)
 	}
 	for _, p := range pods {
-		// 1, 2, 4, … pods at once, and the rest: any number up to count is a sum of some of these
+		// Add 1, 2, 4, … pods at once, and finally the rest: every number up to count is a sum of some of these.
 		for left, at := p.count, 1; left > 0; at *= 2 {
 			n := min(at, left)
 			left -= n

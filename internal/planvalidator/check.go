@@ -15,7 +15,7 @@ import (
 
 // Fault is one fault of a plan.
 type Fault struct {
-	// Where names the part of the plan: a node, a pod, a pool.
+	// Where names the part of the plan that is wrong: a node, a pod or a pool.
 	Where string
 	// What describes the fault, as a sentence.
 	What string
@@ -56,14 +56,14 @@ type checker struct {
 	pods  map[scheduling.PodKey]*corev1.Pod
 	pools map[v1.PoolKey]*scheduling.NodePool
 	nodes map[string]*scheduling.Node
-	sets  []*corev1.Pod // one pod per DaemonSet
-	// spreading are the pods with spread constraints, pending or bound.
+	sets  []*corev1.Pod // a pod for each DaemonSet
+	// spreading are the pending and bound pods with spread constraints.
 	spreading []*corev1.Pod
-	// asTheyAre has the pods themselves for the copies that ask for the domains of their gangs.
+	// asTheyAre maps copies of pods with added requirements for the domains of their gangs to the original pods.
 	asTheyAre map[*corev1.Pod]*corev1.Pod
 	// namespaces are the labels of each namespace.
 	namespaces map[string]apilabels.Set
-	// statedOf contains the label keys that a type's catalogs state.
+	// statedOf has the label keys that the catalogs of a type state.
 	statedOf map[*cloudprovider.InstanceType]statedKeys
 	faults   []Fault
 }
@@ -110,7 +110,7 @@ func (c *checker) fault(where, format string, args ...any) {
 	c.faults = append(c.faults, Fault{where, fmt.Sprintf(format, args...)})
 }
 
-// podsOnce checks that each pending pod is listed exactly once, and no other pod at all.
+// podsOnce checks that the plan lists each pending pod exactly once, and no other pod.
 func (c *checker) podsOnce() {
 	seen := map[scheduling.PodKey]int{}
 	for i := range c.p.NewNodes {
@@ -138,7 +138,7 @@ func (c *checker) podsOnce() {
 	}
 	for i := range c.p.Preemptions {
 		if key := c.p.Preemptions[i].Pod; seen[key] == 0 {
-			seen[key]++ // kube-scheduler is expected to preempt for it, so it needs no place
+			seen[key]++ // kube-scheduler will preempt other pods for it, so the pod needs no other place
 		}
 	}
 	for key := range c.pods {
@@ -148,7 +148,7 @@ func (c *checker) podsOnce() {
 	}
 }
 
-// typesOf returns the instance types that a pool may launch, or nothing if it may not launch nodes.
+// typesOf returns the instance types that a pool may launch, or nil if the pool may not launch nodes.
 func (c *checker) typesOf(np *scheduling.NodePool) []*cloudprovider.InstanceType {
 	if np.NotReady != "" || np.Object.DeletionTimestamp != nil || np.Object.Spec.Replicas != nil {
 		return nil

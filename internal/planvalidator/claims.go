@@ -11,14 +11,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// attached is one volume of a pod, with its restrictions on the pod's node.
+// attached is one volume of a pod, and how it restricts the pod's node.
 type attached struct {
-	// driver and id identify what is attached to the node. driver is empty for volumes that are not counted.
+	// driver and id identify the volume for attachment limits. driver is empty for volumes to which no limit applies.
 	driver, id string
-	// onNodes and onNew are the alternatives for existing and new nodes: a node must meet one of them. nil means any node. New nodes can't
-	// be selected by hostname.
+	// onNodes and onNew are the alternatives for existing and for new nodes: the node must meet one of them. nil means any node. New nodes
+	// can't be selected by hostname.
 	onNodes, onNew [][]expression
-	// unmade volumes will be created in the zone of the first pod that uses them.
+	// unmade is true for a volume that will be created in the zone of the first pod that uses it.
 	unmade bool
 }
 
@@ -35,7 +35,7 @@ func (c *checker) volumesOf(pod *corev1.Pod) ([]attached, bool) {
 		case v.Ephemeral != nil:
 			name = pod.Name + "-" + v.Name
 		default:
-			// Disks that pods name directly can be used anywhere. They count as attached volumes of their driver.
+			// Disks that pods name directly can be used anywhere. They count as attached volumes of a CSI driver.
 			if one := inlineDisk(&v.VolumeSource); one.driver != "" {
 				out = append(out, one)
 			}
@@ -50,8 +50,8 @@ func (c *checker) volumesOf(pod *corev1.Pod) ([]attached, bool) {
 	return out, true
 }
 
-// inlineDisk returns the disk that a pod names without a claim; without a driver if it is not counted. Source: kube-scheduler's
-// NodeVolumeLimits with the translation of in-tree volumes to CSI.
+// inlineDisk returns the disk that a pod uses directly, without a claim. Its driver is empty if no attachment limit applies to it. Source:
+// kube-scheduler's NodeVolumeLimits with the translation of in-tree volumes to CSI.
 func inlineDisk(v *corev1.VolumeSource) attached {
 	switch {
 	case v.AWSElasticBlockStore != nil:
@@ -92,7 +92,7 @@ func (c *checker) claimOf(namespace, name string, v *corev1.Volume) (attached, b
 	return attached{}, false
 }
 
-// unbound returns a volume that a class will create, limited by its allowed topologies.
+// unbound returns a volume that a StorageClass will create, restricted by the allowed topologies of the class.
 func (c *checker) unbound(id string, class *string) (attached, bool) {
 	for _, sc := range c.s.StorageClasses {
 		if class == nil || sc.Name != *class {
@@ -115,7 +115,7 @@ func (c *checker) unbound(id string, class *string) (attached, bool) {
 	return attached{}, false
 }
 
-// volume returns an existing volume: each term of its node affinity is an alternative, narrowed by its zone labels.
+// volume returns an existing volume. Each term of its node affinity is an alternative, restricted by the zone labels of the volume.
 func (c *checker) volume(pv *corev1.PersistentVolume) (attached, bool) {
 	var out attached
 	if pv.Spec.CSI != nil {
@@ -150,8 +150,8 @@ func (c *checker) volume(pv *corev1.PersistentVolume) (attached, bool) {
 	return out, true
 }
 
-// volumesRefuse checks that the pod's volumes can be used on the node, that those yet to be created are used in one zone, and that the node
-// can attach them all.
+// volumesRefuse says why the pod's volumes can't be used on the node, or returns "" if they can. It checks their topologies, that volumes
+// yet to be created are used in one zone, and that the node can attach all volumes.
 func (w *world) volumesRefuse(m *machine, pod *corev1.Pod) string {
 	list, ok := w.c.volumesOf(pod)
 	if !ok {
@@ -197,7 +197,7 @@ func (w *world) volumesRefuse(m *machine, pod *corev1.Pod) string {
 	return ""
 }
 
-// attachesAll reports whether a new node of the type attaches all volumes of the pods, each volume once.
+// attachesAll reports whether a new node of the type can attach all volumes of the pods, counting each volume once.
 func (c *checker) attachesAll(it *cloudprovider.InstanceType, pods []*corev1.Pod) bool {
 	type volume struct{ driver, id string }
 	seen, used := map[volume]bool{}, map[string]int64{}
@@ -218,13 +218,13 @@ func (c *checker) attachesAll(it *cloudprovider.InstanceType, pods []*corev1.Pod
 	return true
 }
 
-// limits reports whether the node attaches fewer volumes of the driver than n.
+// limits reports whether the node can attach fewer than n volumes of the driver.
 func (m *machine) limits(driver string, n int64) bool {
 	limit, limited := m.volumes[driver]
 	return limited && n > limit
 }
 
-// togetherWith reports whether the placed pods that use the volume are in the node's zone.
+// togetherWith reports whether all placed pods that use the volume are in the node's zone.
 func (w *world) togetherWith(m *machine, v attached) bool {
 	for _, other := range w.machines {
 		zone := w.domain(other, corev1.LabelTopologyZone)
@@ -241,8 +241,8 @@ func (w *world) togetherWith(m *machine, v attached) bool {
 	return true
 }
 
-// diskClash returns the name of a disk that pods name directly and that keeps the pod off the others' node, or "" if there is none. Source:
-// kube-scheduler's VolumeRestrictions.
+// diskClash returns the name of a disk that the pod and one of the others use directly and can't share on one node, or "" if there is no
+// such disk. Source: kube-scheduler's VolumeRestrictions.
 func diskClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	for i := range pod.Spec.Volumes {
 		for _, x := range others {
@@ -272,7 +272,8 @@ func sameDisk(a, b *corev1.VolumeSource) string {
 	return ""
 }
 
-// takeAttached subtracts the volumes from the limits that VolumeAttachments attach to the node although none of its pods uses them.
+// takeAttached subtracts, from the limits of the node, the volumes that are attached to it (VolumeAttachments) although none of its pods
+// uses them.
 func (c *checker) takeAttached(n *scheduling.Node, limits map[string]int64) {
 	type volume struct{ driver, id string }
 	seen := map[volume]bool{}

@@ -17,7 +17,8 @@ import (
 // close reports whether two sums of money are equal up to rounding.
 func close(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(1, math.Abs(a), math.Abs(b)) }
 
-// costs checks that the cost is the sum of the prices, and that the bound is not above it and equals what the certificate adds up to.
+// costs checks that the plan's cost is the sum of the nodes' prices, that its lower bound is not above the cost, and that the bound equals
+// the total of the certificate.
 func (c *checker) costs() {
 	sum := 0.0
 	for i := range c.p.NewNodes {
@@ -44,7 +45,7 @@ func (c *checker) costs() {
 	c.certificate(c.p.Certificate)
 }
 
-// attachPrefix begins the names under which certificates count attached volumes, by driver.
+// attachPrefix is the prefix of resource names under which certificates count attached volumes of a driver.
 const attachPrefix = "attachable-volumes-csi-"
 
 // withoutVolumes returns the list without attached volumes.
@@ -69,12 +70,12 @@ func ordinary(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// countsDevices reports whether a certificate's resource counts devices, or shares of them.
+// countsDevices reports whether a resource of a certificate counts devices, or shares of devices.
 func countsDevices(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), planning.DevicesPrefix)
 }
 
-// nodeRulesAlone reports whether all of the pod's rules concern single nodes, so that they exclude no node.
+// nodeRulesAlone reports whether all rules of the pod concern single nodes, so that the rules exclude no new node.
 func nodeRulesAlone(pod *corev1.Pod) bool {
 	if a := pod.Spec.Affinity; a != nil {
 		if a.NodeAffinity != nil || a.PodAffinity != nil {
@@ -90,8 +91,9 @@ func nodeRulesAlone(pod *corev1.Pod) bool {
 	})
 }
 
-// certificate checks that its classes are the pods on new nodes, that their values add up to the bound and, if every pod may use every
-// node, that no type can hold more value than it costs. Its rules about single nodes are checked on the nodes of the plan, which keep them.
+// certificate checks that the certificate's classes are the pods on new nodes, and that their values add up to the lower bound. If every
+// pod may use every node, it also checks that no type can hold more value than it costs. The certificate's rules about single nodes are
+// checked on the nodes of the plan, which must keep them.
 func (c *checker) certificate(cert *scheduling.Certificate) {
 	left := map[string]int{}
 	free := len(c.pools) == 1
@@ -144,9 +146,10 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 	}
 }
 
-// certificateTypes repeats the proof: for each node that the pool may launch, the resources at their multipliers plus the pods' worth
-// beyond these must not exceed the price, or the price plus the value of the limited things that the node uses. A certificate has one entry
-// per instance type; if offerings of a type differ in their room for pods, the proof can only be repeated for the price it names.
+// certificateTypes repeats the proof. For each node that a pool may launch, it adds up the value of the node's resources at their
+// multipliers and the value of pods beyond that. The sum must not exceed the price of the node, plus the value of reservations and
+// commitments that the node uses. A certificate has one entry per instance type. If offerings of a type differ in their room for pods, the
+// proof can be repeated only for the price in the entry.
 func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 	type machine struct {
 		offering *cloudprovider.Offering
@@ -196,15 +199,15 @@ func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 	}
 }
 
-// allowance says by how much the value of a node's pods may exceed its price because the node uses something limited. draws are the entries
-// of the certificate for this limit.
+// allowance says by how much the value of a node's pods may exceed its price because the node uses a limited reservation or commitment.
+// draws are the entries of the certificate for this limit.
 type allowance struct {
 	limited bool
 	beyond  float64
 	draws   []planning.CertificateDraw
 }
 
-// limitOf returns the allowance of a node that uses that amount of a limited thing.
+// limitOf returns the allowance of a node that uses this amount of the limit want.
 func limitOf(cert *scheduling.Certificate, want planning.CertificateLimit, uses float64) allowance {
 	out := allowance{limited: true}
 	for _, l := range cert.Limits {
@@ -215,7 +218,7 @@ func limitOf(cert *scheduling.Certificate, want planning.CertificateLimit, uses 
 	return out
 }
 
-// reservedLimit returns the allowance of an offering, or none if it is not reserved.
+// reservedLimit returns the allowance of an offering. It is zero if the offering is not reserved.
 func (c *checker) reservedLimit(cert *scheduling.Certificate, np *scheduling.NodePool, o *cloudprovider.Offering) allowance {
 	id := reservation(o)
 	if id == "" {
@@ -240,13 +243,13 @@ func (c *checker) reservedLimit(cert *scheduling.Certificate, np *scheduling.Nod
 	return allowance{limited: true}
 }
 
-// certificateType checks that a node of the type and price holds no more value than its price and its allowance.
+// certificateType checks that the pods on a node of the type are worth at most its price plus its allowance.
 func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, price float64, allowed allowance) {
 	at := slices.IndexFunc(cert.Types, func(t planning.CertificateType) bool { return t.Name == it.Name })
 	var multipliers []prices
 	for i := range cert.Types {
-		// If the type has several, any may prove it. With a limit, any multipliers may prove it, because kinds that others can replace are
-		// left out.
+		// If the type has several entries, the multipliers of any of them may prove it. For a limited node, the multipliers of any type may
+		// prove it, because certificates leave out kinds of nodes that others can replace.
 		if cert.Types[i].Name == it.Name || allowed.limited {
 			multipliers = append(multipliers, pricesOf(&cert.Types[i]))
 		}
@@ -273,7 +276,7 @@ func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovide
 	}
 }
 
-// withVolumes returns the room plus the number of volumes that the type attaches, for volumes that classes count.
+// withVolumes returns have, plus the number of volumes that the type can attach for each driver that the classes count.
 func withVolumes(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList) corev1.ResourceList {
 	have = copyOf(have)
 	for _, class := range cert.Classes {
@@ -290,7 +293,7 @@ func withVolumes(cert *scheduling.Certificate, it *cloudprovider.InstanceType, h
 	return have
 }
 
-// howMany returns how many pods of the class an empty node holds, by its room and by the rules about single nodes.
+// howMany returns how many pods of the class fit on an empty node, according to its resources and the rules about single nodes.
 func howMany(cert *scheduling.Certificate, class *planning.CertificateClass, have corev1.ResourceList) int {
 	most := int64(class.Count)
 	for name, takes := range class.Takes {
@@ -306,11 +309,11 @@ func howMany(cert *scheduling.Certificate, class *planning.CertificateClass, hav
 	return n
 }
 
-// prices are multipliers of resources and of rules' amounts.
+// prices are the multipliers of resources and of the amounts of rules.
 type prices struct {
 	resources map[corev1.ResourceName]float64
 	rules     map[string]float64
-	// whole are resources that are counted in whole pods.
+	// whole are the resources that are counted in whole pods.
 	whole []planning.CertificateCount
 }
 
@@ -326,7 +329,7 @@ func (c *checker) holdsAny(cert *scheduling.Certificate, it *cloudprovider.Insta
 	})
 }
 
-// mostWorth returns an upper bound on what a node can hold, by the multipliers.
+// mostWorth returns an upper bound on the value of the pods that fit on a node, computed with the multipliers.
 func (c *checker) mostWorth(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, multipliers prices) float64 {
 	have = withVolumes(cert, it, have)
 	worth := 0.0
@@ -360,7 +363,7 @@ func (c *checker) mostWorth(cert *scheduling.Certificate, it *cloudprovider.Inst
 	return worth + mostFilling(filling, unitsOf(multipliers.whole, have))
 }
 
-// amountsText formats a list in whole units, cpu in thousandths, without zeros, so that equal lists have equal text.
+// amountsText formats a list of resources in whole units (cpu in thousandths), without zeros. Equal lists have equal texts.
 func amountsText(list corev1.ResourceList) string {
 	var parts []string
 	for name, q := range list {

@@ -10,14 +10,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// deviceNetwork contains the devices that do not belong to one node, with the nodes that can use each.
+// deviceNetwork has the devices that do not belong to one node, and the nodes that can use each device.
 type deviceNetwork struct {
 	host *deviceHost
-	// nodes are indexed like the devices; nil for all.
+	// nodes has the same indexes as the devices. A nil selector means that all nodes can use the device.
 	nodes []*corev1.NodeSelector
 }
 
-// newNetwork returns nil if there are no such devices.
+// newNetwork returns the devices that do not belong to one node, or nil if there are none.
 func (c *deviceChecker) newNetwork() *deviceNetwork {
 	n := &deviceNetwork{host: newDeviceHost()}
 	for _, slice := range c.s.ResourceSlices {
@@ -55,7 +55,7 @@ func nodesOf(slice *resourcev1.ResourceSlice, d *resourcev1.Device) *corev1.Node
 	return selector
 }
 
-// reached returns the devices that nodes with any of these labels can use.
+// reached returns the devices that nodes can use if they have any of these labels.
 func (c *deviceChecker) reached(of []labels) []*hostDevice {
 	var out []*hostDevice
 	for i, d := range c.network.host.devices {
@@ -66,7 +66,7 @@ func (c *deviceChecker) reached(of []labels) []*hostDevice {
 	return out
 }
 
-// selectedBy reports whether the selector certainly selects the node.
+// selectedBy reports whether the selector selects the node in any case, whatever the unknown labels of the node are.
 func (c *deviceChecker) selectedBy(m labels, nodes *corev1.NodeSelector) bool {
 	if len(nodes.NodeSelectorTerms) == 0 {
 		return false
@@ -74,8 +74,8 @@ func (c *deviceChecker) selectedBy(m labels, nodes *corev1.NodeSelector) bool {
 	return c.accepts(m, &corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: nodes}}})
 }
 
-// together checks that the claims of all nodes can get their devices at once, if some devices do not belong to one node: with the first
-// type of each new node, and for each of its other types with its pods alone.
+// together checks that the claims of all nodes can get their devices at the same time, if some devices do not belong to one node. It does
+// this with the first type of each new node. For each other type of a new node it does this with the pods of that node alone.
 func (c *deviceChecker) together() {
 	if c.network == nil {
 		return
@@ -107,7 +107,7 @@ func (c *deviceChecker) together() {
 	c.possible("the plan", all)
 }
 
-// possible checks that the claims can get their devices at once.
+// possible checks that these claims can get their devices at the same time.
 func (c *deviceChecker) possible(where string, claims []hostedClaim) {
 	steps := maxDeviceSteps
 	if t := (&deviceTrial{c: c, claims: claims, steps: &steps}); !t.claim(0) && steps > 0 {
@@ -115,14 +115,14 @@ func (c *deviceChecker) possible(where string, claims []hostedClaim) {
 	}
 }
 
-// labelsOf returns the known labels of the new node, for each offering that its claim allows.
+// labelsOf returns the known labels of the new node for each offering that its NodeClaim allows.
 func (c *deviceChecker) labelsOf(n *scheduling.NewNode) []labels {
 	var out []labels
 	c.eachOpen(n, func(_ *cloudprovider.InstanceType, _ *cloudprovider.Offering, m labels) { out = append(out, m) })
 	return out
 }
 
-// launchable returns the devices of the new node as the type with that name, for each offering that its claim allows.
+// launchable returns the devices of the new node if it is launched as the type with that name, for each offering that its NodeClaim allows.
 func (c *deviceChecker) launchable(n *scheduling.NewNode, name string) []*deviceHost {
 	var out []*deviceHost
 	c.eachOpen(n, func(it *cloudprovider.InstanceType, o *cloudprovider.Offering, _ labels) {
@@ -133,7 +133,7 @@ func (c *deviceChecker) launchable(n *scheduling.NewNode, name string) []*device
 	return out
 }
 
-// eachOpen visits the available offerings of the node's types that its claim allows.
+// eachOpen visits the available offerings of the node's types that its NodeClaim allows.
 func (c *deviceChecker) eachOpen(n *scheduling.NewNode, visit func(it *cloudprovider.InstanceType, o *cloudprovider.Offering, m labels)) {
 	np := c.pools[n.Pool]
 	if np == nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// CheckDevices returns the plan's faults in devices that pods claim. On each node, whichever of its types is launched, all claims must be
-// able to get their devices, which this file tries. Pods that share a claim must be on one node, and pods whose claims have devices must be
-// on a node that can use them. Devices that several nodes can use are assigned once for all nodes together. The certificate's values must
-// not make the pods of a new node that could be launched worth more than the node costs. The matcher's verdicts on selectors are trusted.
-// Capacity with a request policy and extended resources are not supported.
+// CheckDevices returns the faults of the plan that concern devices which pods claim. On each node, all claims must be able to get their
+// devices, whichever of the node's types is launched. This file tries to assign the devices. Pods that share a claim must be on one node.
+// Pods whose claims have devices must be on a node that can use these devices. If several nodes can use a device, all nodes are checked
+// together. Also, no node that could be launched may hold pods of new nodes whose values in the certificate exceed its price. CheckDevices
+// trusts the matcher's answers about selectors. Capacity with a request policy and extended resources are not supported.
 func CheckDevices(s *scheduling.Snapshot, p *scheduling.Plan, matcher scheduling.DeviceMatcher) []Fault {
 	c := &deviceChecker{checker: newChecker(s, p), matcher: matcher, hosts: map[string]string{}}
 	c.network = c.newNetwork()
@@ -45,7 +45,7 @@ func CheckDevices(s *scheduling.Snapshot, p *scheduling.Plan, matcher scheduling
 	return c.faults
 }
 
-// published returns the devices of an existing node, and which of them are allocated.
+// published returns the devices that drivers publish for an existing node, and which of them are allocated.
 func (c *deviceChecker) published(node string) *deviceHost {
 	h := newDeviceHost()
 	for _, slice := range c.s.ResourceSlices {
@@ -57,7 +57,7 @@ func (c *deviceChecker) published(node string) *deviceHost {
 	return h
 }
 
-// holdAllocated subtracts the parts of the host's devices that claims have.
+// holdAllocated subtracts the parts of the host's devices that are allocated to claims.
 func (c *deviceChecker) holdAllocated(h *deviceHost) {
 	for _, claim := range c.s.ResourceClaims {
 		if claim.Status.Allocation != nil {
@@ -69,13 +69,13 @@ func (c *deviceChecker) holdAllocated(h *deviceHost) {
 type deviceChecker struct {
 	*checker
 	matcher scheduling.DeviceMatcher
-	// hosts are the nodes of the pods of each shared claim.
+	// hosts maps each shared claim to the node of its pods.
 	hosts map[string]string
-	// network contains the devices that several nodes can use; nil if there are none.
+	// network has the devices that several nodes can use. It is nil if there are none.
 	network *deviceNetwork
 }
 
-// newNode checks a new node as one of its types, for each of the offerings that its claim allows if these differ in their devices.
+// newNode checks a new node as one of its types. If the offerings that its NodeClaim allows have different devices, it checks each of them.
 func (c *deviceChecker) newNode(n *scheduling.NewNode, it *cloudprovider.InstanceType) {
 	if !slices.ContainsFunc(it.Devices, func(p cloudprovider.DevicePool) bool { return len(p.Bindings) > 0 }) {
 		c.host(n.Name+" as "+it.Name, publishing(it, nil), n.Pods)
@@ -88,8 +88,7 @@ func (c *deviceChecker) newNode(n *scheduling.NewNode, it *cloudprovider.Instanc
 	})
 }
 
-// publishing returns what drivers will publish on an instance of the type bought as the offering, or nil for an offering without bound
-// attributes.
+// publishing returns the devices that drivers will publish on an instance of the type with this offering.
 func publishing(it *cloudprovider.InstanceType, o *cloudprovider.Offering) *deviceHost {
 	h := newDeviceHost()
 	for i := range it.Devices {
@@ -104,7 +103,7 @@ func publishing(it *cloudprovider.InstanceType, o *cloudprovider.Offering) *devi
 	return h
 }
 
-// bound adds the attribute of a binding to the device.
+// bound adds the device attribute of a binding to the device.
 func bound(d *resourcev1.Device, b *cloudprovider.AttributeBinding, it *cloudprovider.InstanceType, o *cloudprovider.Offering) {
 	have := it.Requirements
 	if o.Requirements.Has(b.Label) {
@@ -138,7 +137,8 @@ func (c *deviceChecker) host(where string, h *deviceHost, pods []scheduling.PodK
 	}
 }
 
-// claimsOn returns the claims of the pods that have no devices yet; each can use the given devices. Claims in seen are left out.
+// claimsOn returns the claims of the pods that have no devices yet. Each of them can use the given devices. It leaves out the claims in
+// seen.
 func (c *deviceChecker) claimsOn(where string, devices []*hostDevice, pods []scheduling.PodKey, seen map[string]bool) []hostedClaim {
 	var out []hostedClaim
 	for _, key := range pods {
@@ -162,7 +162,7 @@ func (c *deviceChecker) claimsOn(where string, devices []*hostDevice, pods []sch
 	return out
 }
 
-// apart checks that pods that share a claim are on nodes that can use its devices.
+// apart checks that pods with a shared claim are on nodes that can use the devices of the claim.
 func (c *deviceChecker) apart(host string, pods []scheduling.PodKey) {
 	for _, key := range pods {
 		pod := c.pods[key]
@@ -189,7 +189,8 @@ func (c *deviceChecker) apart(host string, pods []scheduling.PodKey) {
 	}
 }
 
-// claimed returns what a pod's claim asks for, its name if it is an object that pods may share, and the devices that it has.
+// claimed returns the name of a pod's claim if it is an object that pods may share, the spec of the claim, and the devices that the claim
+// has.
 func (c *deviceChecker) claimed(pod *corev1.Pod, pc *corev1.PodResourceClaim) (string, *resourcev1.DeviceClaim, *resourcev1.AllocationResult) {
 	name := pc.ResourceClaimName
 	for i := range pod.Status.ResourceClaimStatuses {
@@ -212,7 +213,7 @@ func (c *deviceChecker) claimed(pod *corev1.Pod, pc *corev1.PodResourceClaim) (s
 	return "", nil, nil
 }
 
-// matches reports whether the device matches the request, free or not.
+// matches reports whether the device matches the request, even if the device is allocated.
 func (c *deviceChecker) matches(r *resourcev1.DeviceSubRequest, d *hostDevice) bool {
 	at := slices.IndexFunc(c.s.DeviceClasses, func(class *resourcev1.DeviceClass) bool { return class.Name == r.DeviceClassName })
 	if at < 0 {

@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// maxDeviceSteps bounds how many devices are tried on one node. If that is not enough, the node is skipped.
+// maxDeviceSteps bounds how many devices are tried for one node. A node that needs more steps is skipped.
 const maxDeviceSteps = 200_000
 
-// deviceHost contains the devices of a node, and their remaining amounts.
+// deviceHost has the devices of a node, and their remaining amounts.
 type deviceHost struct {
 	devices  []*hostDevice
 	counters map[string]resource.Quantity
-	// slices counts the published slices.
+	// slices is the number of published ResourceSlices.
 	slices int
 }
 
@@ -25,14 +25,14 @@ type hostDevice struct {
 	slice        int
 	driver, pool string
 	object       *resourcev1.Device
-	// says describes the device without its name.
+	// says is a text that describes the device without its name.
 	says string
 	uses int
-	// left is the remaining amount of each capacity of a device that claims share.
+	// left is the remaining amount of each capacity of a device that several claims may share.
 	left map[resourcev1.QualifiedName]resource.Quantity
 }
 
-// alike reports whether the two devices are interchangeable: equal descriptions, the same counters, and equal remaining amounts.
+// alike reports whether two devices are interchangeable: they have equal descriptions, the same counters and equal remaining amounts.
 func (d *hostDevice) alike(o *hostDevice) bool {
 	return d.of == o.of && d.slice == o.slice && d.uses == o.uses && d.says == o.says && (d.uses == 0 || equality.Semantic.DeepEqual(d.left, o.left))
 }
@@ -58,7 +58,7 @@ func (h *deviceHost) publish(driver, pool string, list []resourcev1.Device, sets
 	}
 }
 
-// hold subtracts the parts that claims have.
+// hold subtracts the parts of devices that are allocated.
 func (h *deviceHost) hold(list []resourcev1.DeviceRequestAllocationResult) {
 	for i := range list {
 		for _, d := range h.devices {
@@ -69,7 +69,7 @@ func (h *deviceHost) hold(list []resourcev1.DeviceRequestAllocationResult) {
 	}
 }
 
-// take allocates the device with those amounts of its capacities, or releases it if sign is -1.
+// take allocates the device with these amounts of its capacities. It releases them if sign is -1.
 func (h *deviceHost) take(d *hostDevice, amounts map[resourcev1.QualifiedName]resource.Quantity, sign int) {
 	if first := d.uses == 0 && sign > 0 || d.uses == 1 && sign < 0; first {
 		for _, draws := range d.object.ConsumesCounters {
@@ -95,7 +95,7 @@ func changed(have, by resource.Quantity, sign int) resource.Quantity {
 	return out
 }
 
-// over reports whether more of the device is allocated than it has.
+// over reports whether more of the device is allocated than exists.
 func (h *deviceHost) over(d *hostDevice) bool {
 	if d.object.AllowMultipleAllocations == nil || !*d.object.AllowMultipleAllocations {
 		if d.uses > 1 {
@@ -118,16 +118,16 @@ func (h *deviceHost) over(d *hostDevice) bool {
 	return false
 }
 
-// deviceTrial tries to give claims their devices, one request after another.
+// deviceTrial tries to assign devices to claims, one request after another.
 type deviceTrial struct {
 	c      *deviceChecker
 	claims []hostedClaim
-	// got are the devices of the present claim, with the names of their requests.
+	// got are the devices of the current claim, with the names of their requests.
 	got   []gotDevice
 	steps *int
 }
 
-// hostedClaim is a claim with the devices that its pod's node can use.
+// hostedClaim is a claim, and the devices that the node of its pod can use.
 type hostedClaim struct {
 	spec    *resourcev1.DeviceClaim
 	devices []*hostDevice
@@ -187,7 +187,7 @@ func (t *deviceTrial) meet(claim, at int, sub *resourcev1.DeviceSubRequest, full
 	return t.choose(claim, at, sub, about, int(max(sub.Count, 1)), gotDevice{request: name, full: full})
 }
 
-// choose allocates left of the devices, in all combinations, and continues.
+// choose allocates left devices out of the list of, in all combinations, and continues with the next request.
 func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of []*hostDevice, left int, as gotDevice) bool {
 	if left == 0 {
 		return t.request(claim, at+1)
@@ -198,7 +198,7 @@ func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of
 		}
 		d := of[i]
 		if slices.ContainsFunc(of[:i], d.alike) {
-			continue // this device equals a device that did not work
+			continue // an equal device did not work
 		}
 		amounts := map[resourcev1.QualifiedName]resource.Quantity{}
 		for name, capacity := range d.object.Capacity {
@@ -222,7 +222,7 @@ func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of
 	return false
 }
 
-// keepsConstraints reports whether the claim's devices match, or differ, as it requires.
+// keepsConstraints reports whether the claim's devices fulfil its constraints, which require equal or different attributes.
 func (t *deviceTrial) keepsConstraints(spec *resourcev1.DeviceClaim) bool {
 	for i := range spec.Constraints {
 		k := &spec.Constraints[i]

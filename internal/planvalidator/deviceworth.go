@@ -12,21 +12,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// For devices, a certificate counts resources that the planner invented, with amounts that only it knows. Its statement can still be
-// checked: pods of its classes that a node can hold are worth no more than the node costs. So this file searches for the most that a node
-// can hold, by giving claims their devices.
+// For devices, the planner invents resources, and a certificate counts amounts of these that only the planner knows. The certificate's
+// statement can still be checked: the pods of its classes that fit on a node together are worth no more than the price of the node. This
+// file searches for the pods of the highest value that fit on a node, by assigning devices to their claims.
 
-// valuedPods are pods of new nodes with equal requests and claims.
+// valuedPods are pods on new nodes that have equal requests and equal claims.
 type valuedPods struct {
 	requests corev1.ResourceList
 	claims   []*resourcev1.DeviceClaim
 	count    int
-	// value is the least value that the certificate gives to one of them.
+	// value is the lowest value that the certificate gives to one of these pods.
 	value float64
 }
 
-// deviceWorth checks that no node that could be launched holds pods worth more than it costs. It is skipped if more than amounts and
-// devices matters: rules, limits, several pools, a cost model, DaemonSets, or claims that pods share.
+// deviceWorth checks that no node that could be launched can hold pods whose value exceeds its price. It does nothing if more than requests
+// and devices decides which pods fit: rules, limits, several pools, a cost model, DaemonSets, or claims that pods share.
 func (c *deviceChecker) deviceWorth() {
 	cert := c.p.Certificate
 	if cert == nil || len(cert.Rules)+len(cert.Limits)+len(c.s.DaemonSets) > 0 || len(c.pools) != 1 || c.s.CostModel != nil || c.network != nil {
@@ -53,8 +53,7 @@ func (c *deviceChecker) deviceWorth() {
 	}
 }
 
-// valued returns the pods on new nodes, those with the highest value first. It returns false if more than amounts and devices decides where
-// they fit.
+// valued returns the pods on new nodes, the most valuable first. It returns false if more than requests and devices decides where they fit.
 func (c *deviceChecker) valued(cert *scheduling.Certificate) ([]*valuedPods, bool) {
 	groups := map[string]*valuedPods{}
 	for i := range c.p.NewNodes {
@@ -92,8 +91,8 @@ func (c *deviceChecker) valued(cert *scheduling.Certificate) ([]*valuedPods, boo
 	return out, true
 }
 
-// leastValue returns the least value of a class that may contain the pods: it has the same requests, asks for devices if they do, and has
-// room for them.
+// leastValue returns the lowest value of the classes to which the pods may belong: classes with the same requests, with devices if the pods
+// claim devices, and with enough pods.
 func leastValue(cert *scheduling.Certificate, g *valuedPods) float64 {
 	least := math.Inf(1)
 	for i := range cert.Classes {
@@ -112,7 +111,7 @@ func leastValue(cert *scheduling.Certificate, g *valuedPods) float64 {
 	return least
 }
 
-// worthSearch searches for pods that a node can hold and that are worth more than it costs.
+// worthSearch searches for pods that fit on a node and whose value exceeds its price.
 type worthSearch struct {
 	c       *deviceChecker
 	groups  []*valuedPods
@@ -125,8 +124,8 @@ type worthSearch struct {
 	worth   float64
 }
 
-// from tries all numbers of pods of each group from that index on, in addition to the pods on the node, which are worth have. It reports
-// whether the node holds too much. A node that needs too many steps is skipped.
+// from tries all numbers of pods of each group from index at on, in addition to the pods already on the node, whose value is have. It
+// reports whether the value of the node's pods can exceed its price. It gives up on a node that needs too many steps.
 func (w *worthSearch) from(at int, have float64) bool {
 	if have > w.price*(1+1e-6)+1e-8 {
 		w.worth = have
@@ -152,7 +151,7 @@ func (w *worthSearch) from(at int, have float64) bool {
 	}
 }
 
-// add puts one more pod of the group on the node, and reports whether it fits.
+// add places one more pod of the group on the node, and reports whether it fits.
 func (w *worthSearch) add(g *valuedPods) bool {
 	w.used = copyOf(w.used)
 	plus(w.used, g.requests)

@@ -11,10 +11,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Better searches for nodes and an order of binding that place more pods than the plan: more of the highest priority, or equally many and
-// more of the next, and so on. It tries everything: every set of nodes that the pools could launch, up to one for each pod, and every order
-// on every such set. It is for a handful of pods, without limits, reservations or minValues. The result describes the better solution, and
-// is empty if there is none.
+// Better searches for a set of new nodes and an order of binding with which more pods are placed than in the plan: more pods of the highest
+// priority, or equally many of these and more of the next priority, and so on. It tries every set of nodes that the pools could launch,
+// with up to one node for each pod, and every order of binding on each set. Use it only for a few pods, without limits, reservations or
+// minValues. The result describes the better solution, or is "" if there is none.
 func Better(s *scheduling.Snapshot, p *scheduling.Plan) string {
 	e := newExhaustive(newChecker(s, p))
 	if e.compare(e.possible(), e.best) <= 0 {
@@ -26,15 +26,15 @@ func Better(s *scheduling.Snapshot, p *scheduling.Plan) string {
 	return e.found
 }
 
-// exhaustive is the search.
+// exhaustive is the state of a search by Better.
 type exhaustive struct {
 	c    *checker
 	pods []*corev1.Pod
-	// alike is indexed like pods; it contains the first pod that is equal except for its name.
+	// alike has the index of the first pod that is equal to the i-th pod except for its name.
 	alike []int
-	// priorities are those of the pods, highest first; counts have the same index.
+	// priorities are the distinct priorities of the pods, highest first. Lists of counts have the same indexes.
 	priorities []int32
-	// kinds are the nodes worth launching.
+	// kinds are the kinds of nodes to try.
 	kinds []*machine
 	best  []int
 	found string
@@ -85,7 +85,7 @@ func (e *exhaustive) count(is func(i int) bool) []int {
 // compare is positive if a is better than b.
 func (e *exhaustive) compare(a, b []int) int { return slices.Compare(a, b) }
 
-// possible counts the pods that fit on some node without other pods.
+// possible counts, by priority, the pods that fit on some node that has no other pods.
 func (e *exhaustive) possible() []int {
 	nodes := e.c.nodesThere()
 	return e.count(func(i int) bool {
@@ -93,7 +93,7 @@ func (e *exhaustive) possible() []int {
 	})
 }
 
-// takes reports whether the pod fits on the node without other pods.
+// takes reports whether the pod fits on the node when it has no other pods.
 func (e *exhaustive) takes(m *machine, pod *corev1.Pod) bool {
 	return blocking(&pod.Spec, m.taints) == nil && e.c.accepts(m.labels, &pod.Spec) && m.lack(requestsOf(pod)) == ""
 }
@@ -108,8 +108,8 @@ func (c *checker) nodesThere() []*machine {
 	return out
 }
 
-// findKinds lists the nodes that pools can launch and that take some pod. If no rule and no pod can distinguish several of them, only the
-// largest are kept.
+// findKinds lists the nodes that pools can launch and on which some pod fits. If no rule and no pod can distinguish several of them, it
+// keeps only the largest.
 func (e *exhaustive) findKinds() {
 	c := e.c
 	texts := map[*machine]string{}
@@ -147,7 +147,8 @@ func (e *exhaustive) findKinds() {
 	})
 }
 
-// keep adds a kind unless a known kind that rules can't distinguish has as much room, and drops kinds that the new one replaces.
+// keep adds a kind of node, unless a known kind has as much room and rules can't distinguish the two. It drops known kinds that the new one
+// replaces in this way.
 func (e *exhaustive) keep(m *machine, texts map[*machine]string) {
 	if slices.ContainsFunc(e.kinds, func(k *machine) bool { return texts[k] == texts[m] && lackNew(m.room, k.room) == "" }) {
 		return
@@ -165,7 +166,7 @@ func sortedKeys(set map[string]bool) []string {
 	return out
 }
 
-// choose tries all sets of n more nodes of the kinds from at on.
+// choose tries all sets of n more nodes, of kinds with an index of at least at.
 func (e *exhaustive) choose(set []*machine, at, n int) {
 	if e.found != "" {
 		return
@@ -197,7 +198,7 @@ func (e *exhaustive) bind(set []*machine) {
 	e.step(w, set, at, map[string]bool{})
 }
 
-// step binds one more pod to each possible node. at are the nodes of the pods, -1 for pending pods.
+// step binds one more pod to each possible node. at has the number of each pod's node, or -1 for a pending pod.
 func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bool) {
 	if text := fmt.Sprint(at); seen[text] || e.found != "" {
 		return
@@ -226,7 +227,7 @@ func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bo
 		}
 		for n, m := range w.machines {
 			if n > there && set[n-there] == set[n-there-1] && !slices.Contains(at, n-1) && !slices.Contains(at, n) {
-				continue // of equal nodes, the first is filled first
+				continue // if two nodes are equal, the first gets pods first
 			}
 			if w.refuses(m, pod) != "" {
 				continue

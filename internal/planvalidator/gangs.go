@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// withTemplates returns the snapshot with a pod for each member that a template of its gangs stands for.
+// withTemplates returns the snapshot with a pod for each member of a gang that exists only as a template.
 func withTemplates(s *scheduling.Snapshot) *scheduling.Snapshot {
 	if len(s.Gangs) == 0 {
 		return s
@@ -37,7 +37,8 @@ func withTemplates(s *scheduling.Snapshot) *scheduling.Snapshot {
 	return &out
 }
 
-// gangs checks that each gang is placed as a whole or not at all, in one domain of each label that it requires, and that the plan says so.
+// gangs checks that each gang is placed as a whole or not at all, that it is in one domain of each label that it requires, and that the
+// plan's statements about gangs are true.
 func (c *checker) gangs() {
 	if len(c.p.Gangs) != len(c.s.Gangs) {
 		c.fault("gangs", "are %d in the plan, and %d in the snapshot", len(c.p.Gangs), len(c.s.Gangs))
@@ -53,8 +54,8 @@ func (c *checker) gangs() {
 	c.families()
 }
 
-// families checks that the gangs of a parent, and of each ancestor, are placed all or none, in one domain of what they share, and spare gangs
-// only where the others are.
+// families checks the gangs that have a parent: the gangs of a parent or ancestor are all placed or none, they are in one domain of each
+// label that they share, and spare gangs are only in the domains of the others.
 func (c *checker) families() {
 	whole, shared := map[scheduling.GangKey]bool{}, map[scheduling.GangKey]string{}
 	for i := range c.s.Gangs {
@@ -89,7 +90,7 @@ func (c *checker) families() {
 	}
 }
 
-// parentsOf returns the parent and the ancestors of the gang.
+// parentsOf returns the parent and the ancestors of the gang. It returns nil if the gang has no parent.
 func parentsOf(g *scheduling.Gang) []scheduling.GangAncestor {
 	if g.Parent == "" {
 		return nil
@@ -97,7 +98,7 @@ func parentsOf(g *scheduling.Gang) []scheduling.GangAncestor {
 	return append([]scheduling.GangAncestor{{Name: g.Parent, Shared: g.Shared, Spare: g.Spare}}, g.Ancestors...)
 }
 
-// wholeOf names the outermost group that is placed all or none, and needs the gang for that.
+// wholeOf returns the outermost parent or ancestor that is placed all or none and that needs the gang, or false if no one needs it.
 func wholeOf(g *scheduling.Gang) (scheduling.GangKey, bool) {
 	name := ""
 	for _, group := range parentsOf(g) {
@@ -143,7 +144,7 @@ func (c *checker) gang(g *scheduling.Gang, says *scheduling.GangPlacement, hosts
 	}
 }
 
-// gangDomains checks that the gang's requirements are met and that the plan names the right domains.
+// gangDomains checks that the gang's topology is met, and that the plan names the right domains.
 func (c *checker) gangDomains(where string, g *scheduling.Gang, says *scheduling.GangPlacement, hosts map[scheduling.PodKey]func(key string) (string, bool)) {
 	kept := map[string]string{}
 	for _, d := range says.Domains {
@@ -167,7 +168,7 @@ func (c *checker) gangDomains(where string, g *scheduling.Gang, says *scheduling
 	}
 }
 
-// labelsOfPlaces returns functions that read the labels of each placed pod's node.
+// labelsOfPlaces returns, for each placed pod, a function that reads the labels of its node.
 func (c *checker) labelsOfPlaces() map[scheduling.PodKey]func(key string) (string, bool) {
 	out := map[scheduling.PodKey]func(key string) (string, bool){}
 	for i := range c.p.Existing {
@@ -205,13 +206,13 @@ func (c *checker) labelsOfPlaces() map[scheduling.PodKey]func(key string) (strin
 	return out
 }
 
-// ofGang reports whether the pod is left out because its gang has no place as a whole.
+// ofGang reports whether the pod has no place because its gang has no place as a whole.
 func ofGang(u *scheduling.Unschedulable) bool {
 	return len(u.Reasons) == 1 && u.Reasons[0].Code == scheduling.ReasonGang
 }
 
-// withinGang returns the pod with requirements for the domains of its gang. They determine where the pod may go, but not which domains its
-// spreads count.
+// withinGang returns the pod, with requirements for the domains of its gang added. The requirements restrict where the pod may go. They
+// don't change which domains its spread constraints count.
 func (c *checker) withinGang(key scheduling.PodKey, pod *corev1.Pod) *corev1.Pod {
 	for i := range c.p.Gangs {
 		if len(c.p.Gangs[i].Domains) == 0 || !slices.Contains(c.s.Gangs[i].Members, key) {

@@ -11,13 +11,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// rule is one expression about a label.
+// rule is a condition on one label.
 type rule struct {
 	op     corev1.NodeSelectorOperator
 	values []string
 }
 
-// matches reports whether a node meets the rule with that value of the label, or without the label.
+// matches reports whether a node meets the rule if it has that value of the label, or if it lacks the label.
 func (r rule) matches(value string, present bool) bool {
 	switch r.op {
 	case corev1.NodeSelectorOpIn:
@@ -45,7 +45,7 @@ func (r rule) matches(value string, present bool) bool {
 	return n <= bound // Lte
 }
 
-// label contains the known rules about one label of a node, which all hold. Without rules, the label may have any value or be absent.
+// label has the rules that are known about one label of a node. All of them hold. Without rules, the label may have any value or be absent.
 type label []rule
 
 func (l label) allows(value string, present bool) bool {
@@ -57,8 +57,8 @@ func (l label) allows(value string, present bool) bool {
 	return true
 }
 
-// samples returns values that represent all values the label may have: each value listed in its rules or in r, their neighbours if they are
-// numbers, and one value that no rule lists. Any rule treats an unlisted value like one of these.
+// samples returns values that represent all values that the label may have: each value in its rules or in r, the neighbours of values that
+// are numbers, and one value that no rule lists. Every rule treats an unlisted value like one of these values.
 func (l label) samples(r rule) []string {
 	out := []string{"nobody-lists-this", "0", "1000000007"}
 	for _, x := range append(slices.Clone(l), r) {
@@ -74,7 +74,7 @@ func (l label) samples(r rule) []string {
 	return out
 }
 
-// ensures reports whether r holds for every value that the label may have. A label without any possible value ensures nothing.
+// ensures reports whether the rule r holds for every value that the label may have. It is false for a label that can't have any value.
 func (l label) ensures(r rule) bool {
 	possible := false
 	if l.allows("", false) {
@@ -94,13 +94,13 @@ func (l label) ensures(r rule) bool {
 	return possible
 }
 
-// possible reports whether some value, or absence, satisfies all rules.
+// possible reports whether some value of the label, or its absence, satisfies all rules.
 func (l label) possible() bool {
 	anything := rule{op: corev1.NodeSelectorOpExists}
 	return l.allows("", false) || l.permits(anything)
 }
 
-// permits reports whether r may hold.
+// permits reports whether the rule r may hold.
 func (l label) permits(r rule) bool {
 	if l.allows("", false) && r.matches("", false) {
 		return true
@@ -108,7 +108,7 @@ func (l label) permits(r rule) bool {
 	return slices.ContainsFunc(l.samples(r), func(v string) bool { return l.allows(v, true) && r.matches(v, true) })
 }
 
-// labels contains the known facts about a node's labels. A key that is not in it is absent from the node.
+// labels has what is known about a node's labels. A node lacks the labels whose keys are not in the map.
 type labels map[string]label
 
 func (m labels) get(key string) label {
@@ -123,13 +123,13 @@ func (m labels) and(key string, rules ...rule) { m[key] = append(slices.Clone(m[
 
 func isValue(value string) rule { return rule{corev1.NodeSelectorOpIn, []string{value}} }
 
-// expression is a rule with its key.
+// expression is a rule about the label with that key.
 type expression struct {
 	key string
 	rule
 }
 
-// canonical rewrites an alias.
+// canonical replaces the alias of a label key by the key that it stands for.
 func (c *checker) canonical(key string, values ...string) (string, []string) {
 	if to, ok := c.words.Aliases[key]; ok {
 		key = to
@@ -166,11 +166,11 @@ func (c *checker) fromMap(m map[string]string) labels {
 	return out
 }
 
-// nodeName is the key for the name of a Node among its labels, for matchFields.
+// nodeName is the key under which labels store the name of a Node, for matchFields.
 const nodeName = "(metadata.name)"
 
-// alternatives returns what a pod selects, each alternative with the operating system that the pod names: the kubelet of another system
-// rejects it.
+// alternatives returns the alternatives of a pod's node selection. Each one also requires the operating system that the pod names, because
+// the kubelet of another system rejects the pod.
 func (c *checker) alternatives(spec *corev1.PodSpec) [][]expression {
 	out := c.selected(spec)
 	if spec.OS == nil || spec.OS.Name == "" {
@@ -182,8 +182,8 @@ func (c *checker) alternatives(spec *corev1.PodSpec) [][]expression {
 	return out
 }
 
-// selected returns a pod's node selector combined with each of its required terms in turn; a term without expressions and fields matches
-// nothing and is left out. The only field is the node's name.
+// selected returns a pod's node selector, combined with each of its required terms. A term without expressions and fields matches nothing
+// and is left out. The only supported field is the node's name.
 func (c *checker) selected(spec *corev1.PodSpec) [][]expression {
 	var base []expression
 	for _, k := range slices.Sorted(maps.Keys(spec.NodeSelector)) {
@@ -209,19 +209,19 @@ func (c *checker) selected(spec *corev1.PodSpec) [][]expression {
 	return out
 }
 
-// accepts reports whether the node certainly meets one of the pod's alternatives.
+// accepts reports whether the node meets one of the pod's alternatives in any case, whatever its unknown labels are.
 func (c *checker) accepts(m labels, spec *corev1.PodSpec) bool {
 	return m.meetAny(c.alternatives(spec))
 }
 
-// meetAny reports whether the node certainly meets one of the alternatives.
+// meetAny reports whether the node meets one of the alternatives in any case, whatever its unknown labels are.
 func (m labels) meetAny(alternatives [][]expression) bool {
 	return slices.ContainsFunc(alternatives, func(all []expression) bool {
 		return !slices.ContainsFunc(all, func(e expression) bool { return !m.get(e.key).ensures(e.rule) })
 	})
 }
 
-// mayAccept reports whether the node may meet one of the pod's alternatives.
+// mayAccept reports whether the node could meet one of the pod's alternatives.
 func (c *checker) mayAccept(m labels, spec *corev1.PodSpec) bool {
 	return slices.ContainsFunc(c.alternatives(spec), func(all []expression) bool {
 		joined := maps.Clone(m)
@@ -235,7 +235,7 @@ func (c *checker) mayAccept(m labels, spec *corev1.PodSpec) bool {
 	})
 }
 
-// blocking returns a taint that keeps the pod away; a PreferNoSchedule taint never does.
+// blocking returns a taint that keeps the pod off the node, or nil. PreferNoSchedule taints never keep a pod off.
 func blocking(spec *corev1.PodSpec, taints []corev1.Taint) *corev1.Taint {
 	for i := range taints {
 		t := &taints[i]
@@ -267,11 +267,11 @@ func tolerated(x corev1.Toleration, t *corev1.Taint) bool {
 	return x.Operator == "Gt" && have > want || x.Operator == "Lt" && have < want
 }
 
-// wished returns the alternatives unchanged, and combined with each of the pod's preferred terms that asks for a label by which rules
-// between pods group nodes. Pool and instance type may leave the value of such a label open. A new node that keeps the preference then has
-// its own value, so it can be a place that the pod would not have without the preference, for example because others keep away from the pod
-// by that label. The planner gives up preferences before it puts pods on nodes of a pool that they tolerate only reluctantly, so such nodes
-// give no places here.
+// wished returns the alternatives unchanged, and also combined with each of the pod's preferred terms that requires a label by which rules
+// between pods group nodes. The pool and the instance type may leave the value of such a label undecided. A new node that keeps the
+// preference then has a value of its own. So it can be a place for the pod when a node without the preference is not, for example because
+// other pods keep away from the pod by that label. The planner gives up preferences before it uses a pool with PreferNoSchedule taints that
+// the pod does not tolerate, so nodes of such pools are no places here.
 func (c *checker) wished(pod *corev1.Pod, np *scheduling.NodePool, alternatives [][]expression) [][]expression {
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || unwelcome(&pod.Spec, np.Object.Spec.Template.Spec.Taints) {

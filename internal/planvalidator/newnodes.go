@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// template returns the labels of each node of the pool: its requirements, labels, pool and node class.
+// template returns what is known about the labels of every node of the pool, from its requirements, labels, pool and node class.
 func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
 	spec := &np.Object.Spec.Template
 	out := c.fromEntries(spec.Spec.Requirements)
@@ -32,8 +32,9 @@ func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
 	return out
 }
 
-// nodeLabels returns what is known of the labels of the claim's node once type and offering are chosen. It returns false if they contradict
-// each other. A key that only other offerings or only other types of the catalog state is absent from the node.
+// nodeLabels returns what is known about the labels of a node with that NodeClaim after type and offering are chosen. It returns false if
+// claim, type and offering contradict each other. If the catalog states a label only for other offerings or other types, the node lacks the
+// label.
 func (c *checker) nodeLabels(claim labels, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
 	ofTypes, ofOfferings := c.stated(it)
 	byType := c.fromEntries(it.Requirements.NodeSelectorRequirements())
@@ -55,16 +56,17 @@ func (c *checker) nodeLabels(claim labels, it *cloudprovider.InstanceType, o *cl
 	return out, true
 }
 
-// statedKeys are the label keys that some type, and that some offering, of a type's catalogs states.
+// statedKeys has the label keys that the catalogs of a type state, for any type and for any offering.
 type statedKeys struct{ byType, byOffering map[string]bool }
 
-// stated returns the keys for the type. It is called for each offering of each type for each pod, so they are computed once.
+// stated returns the keys that the catalogs of the type state. It is called for each offering of each type for each pod, so readCatalogs
+// computes the keys once.
 func (c *checker) stated(it *cloudprovider.InstanceType) (byType, byOffering map[string]bool) {
 	keys := c.statedOf[it]
 	return keys.byType, keys.byOffering
 }
 
-// readCatalogs finds the keys that the catalog of each type states; a type may be in several catalogs.
+// readCatalogs finds the keys that the catalogs of each type state. A type may be in several catalogs.
 func (c *checker) readCatalogs() {
 	c.statedOf = map[*cloudprovider.InstanceType]statedKeys{}
 	for _, list := range c.s.Catalogs {
@@ -94,7 +96,7 @@ func addAll(set map[string]bool, keys []string) {
 	}
 }
 
-// daemonsOn returns the amounts of a node that DaemonSets use.
+// daemonsOn returns the requests of the DaemonSet pods that a node will have.
 func (c *checker) daemonsOn(m labels, taints []corev1.Taint) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, pod := range c.daemonPodsOn(m, taints) {
@@ -103,7 +105,7 @@ func (c *checker) daemonsOn(m labels, taints []corev1.Taint) corev1.ResourceList
 	return out
 }
 
-// daemonPodsOn returns the pods that DaemonSets will have on a node.
+// daemonPodsOn returns the DaemonSet pods that a node will have.
 func (c *checker) daemonPodsOn(m labels, taints []corev1.Taint) []*corev1.Pod {
 	known := maps.Clone(m)
 	known[v1.NodeRegisteredLabelKey] = label{isValue("true")}
@@ -167,8 +169,8 @@ func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
 	}
 }
 
-// claim returns the labels that the node's claim requires. If neither pool nor instance types state a label, nothing gives it a value; it
-// is absent if the claim allows this.
+// claim returns what the node's NodeClaim requires of labels. If neither the pool nor the instance types state a label, nothing gives it a
+// value: the node lacks the label if the NodeClaim allows this.
 func (c *checker) claim(n *scheduling.NewNode, np *scheduling.NodePool) labels {
 	out := c.template(np, n.Pool)
 	ofPool := maps.Clone(out)
@@ -186,7 +188,7 @@ func (c *checker) claim(n *scheduling.NewNode, np *scheduling.NodePool) labels {
 	return out
 }
 
-// variety checks that the listed types have the variety that the pool's minValues require, or that the plan says that they don't.
+// variety checks that the listed types meet the pool's minValues, or that the plan says that they don't.
 func (c *checker) variety(n *scheduling.NewNode, np *scheduling.NodePool, claim labels) {
 	relaxed := false
 	for _, r := range np.Object.Spec.Template.Spec.Requirements {
@@ -223,8 +225,8 @@ func (c *checker) variety(n *scheduling.NewNode, np *scheduling.NodePool, claim 
 	}
 }
 
-// option checks one instance type of a new node: for each offering that the claim allows, the pods are accepted and fit, and the offering
-// that the plan names is the cheapest of them.
+// option checks one instance type of a new node. For each offering that the NodeClaim allows, the pods must be accepted and must fit. The
+// offering that the plan names must be the cheapest of them.
 func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, named scheduling.InstanceTypeOption, claim labels, sum corev1.ResourceList, pods []*corev1.Pod) {
 	cheapest, found := 0.0, false
 	for j := range it.Offerings {
@@ -263,7 +265,7 @@ func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *clo
 	}
 }
 
-// amounts checks the plan's amounts for the first option.
+// amounts checks the amounts of resources that the plan states for the first option.
 func (c *checker) amounts(where string, n *scheduling.NewNode, need, have corev1.ResourceList) {
 	for name, q := range n.Requests {
 		if want := need[name]; q.Cmp(want) < 0 {
@@ -282,7 +284,7 @@ func (c *checker) amounts(where string, n *scheduling.NewNode, need, have corev1
 	}
 }
 
-// used returns the usage of a pool by nodes of the snapshot; leaving nodes don't count.
+// used returns the resources of a pool's nodes in the snapshot. Nodes that are being removed don't count.
 func (c *checker) used(key v1.PoolKey) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for i := range c.s.Nodes {
@@ -293,7 +295,7 @@ func (c *checker) used(key v1.PoolKey) corev1.ResourceList {
 	return out
 }
 
-// most returns the largest amount of each resource that the node may have, whichever of its types is launched.
+// most returns the largest amount of each resource that the node can have, whichever of its types is launched.
 func (c *checker) most(n *scheduling.NewNode) corev1.ResourceList {
 	out := corev1.ResourceList{"nodes": *resource.NewQuantity(1, resource.DecimalSI)}
 	for _, it := range c.typesOf(c.pools[n.Pool]) {
@@ -311,7 +313,7 @@ func (c *checker) most(n *scheduling.NewNode) corev1.ResourceList {
 	return out
 }
 
-// afterwards returns the pool's usage after the plan has been carried out.
+// afterwards returns the resources of the pool's nodes after the plan has been carried out.
 func (c *checker) afterwards(key v1.PoolKey) corev1.ResourceList {
 	out := c.used(key)
 	for i := range c.p.NewNodes {

@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nowhere checks that, with everything else as planned, no node of the snapshot can take the pod, no planned node can take it by becoming
-// another type, and no pool could launch one more node for it.
+// nowhere checks that the pod really has no place if everything else stays as planned: no node of the snapshot can hold it, no planned node
+// can hold it as another type, and no pool could launch one more node for it.
 func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	if _, known := c.volumesOf(pod); !known {
 		return
@@ -40,8 +40,8 @@ func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	}
 }
 
-// offers searches for a node of the pool that takes the pod: in place of n, with the pods of n, or in addition to all others if n is nil.
-// It calls found for the first and reports whether there is one.
+// offers searches for a node of the pool that can hold the pod: in place of n and with the pods of n, or in addition to all other nodes if
+// n is nil. It calls found for the first such node, and reports whether there is one.
 func (c *checker) offers(w *world, pod *corev1.Pod, n *scheduling.NewNode, key v1.PoolKey, found func(what string)) bool {
 	np := c.pools[key]
 	if blocking(&pod.Spec, np.Object.Spec.Template.Spec.Taints) != nil {
@@ -69,13 +69,13 @@ func (c *checker) offers(w *world, pod *corev1.Pod, n *scheduling.NewNode, key v
 	return false
 }
 
-// demand is a claim with the requirements of one more pod.
+// demand is a NodeClaim's requirements, plus those of one more pod.
 type demand struct {
 	claim labels
 	all   []expression
 }
 
-// on returns the known labels of the node for the demand, the type and the offering. It returns false if they exclude each other.
+// on returns the known labels of a node for the demand with this type and offering. It returns false if they exclude each other.
 func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
 	known, ok := c.nodeLabels(d.claim, it, o)
 	if !ok {
@@ -90,8 +90,8 @@ func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.
 	return known, true
 }
 
-// demands returns the pod's alternative requirements for a new node of the pool: those with and without its preferences, each combined with
-// the alternatives of its volumes.
+// demands returns the pod's alternative requirements for a new node of the pool, with and without its preferences, each combined with the
+// alternatives of its volumes.
 func (c *checker) demands(pod *corev1.Pod, np *scheduling.NodePool) [][]expression {
 	out := c.wished(pod, np, c.alternatives(&pod.Spec))
 	volumes, _ := c.volumesOf(pod)
@@ -110,8 +110,8 @@ func (c *checker) demands(pod *corev1.Pod, np *scheduling.NodePool) [][]expressi
 	return out
 }
 
-// buys reports whether the node of the claim, the type and the offering takes the pod in addition to those of n, both by itself and such
-// that the rest of the plan can still be bound.
+// buys reports whether a node of the claim, type and offering can hold the pod in addition to the pods of n, and whether the rest of the
+// plan can then still be bound.
 func (c *checker) buys(w *world, pod *corev1.Pod, n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, d demand) bool {
 	known, ok := d.on(c, it, o)
 	if !ok {
@@ -142,7 +142,8 @@ func (c *checker) buys(w *world, pod *corev1.Pod, n *scheduling.NewNode, np *sch
 	return false
 }
 
-// decisions returns the possible values for labels that are open and that rules between pods use: each value that is mentioned somewhere.
+// decisions returns all combinations of values for labels that rules between pods use and whose value is not fixed. The values are those of
+// spokenOf.
 func (c *checker) decisions(known labels) []labels {
 	out := []labels{known}
 	for key := range c.topologyKeys() {
@@ -161,15 +162,14 @@ func (c *checker) decisions(known labels) []labels {
 			}
 		}
 		if len(next) > 0 {
-			out = next // otherwise the label is absent
+			out = next // if no value is allowed, the node lacks the label
 		}
 	}
 	return out
 }
 
-// spokenOf returns the values of the label that rules list and that nodes of the snapshot have. It also returns the number of further
-// values to distinguish, for a label of which nothing else is known. If both a pod and the pool require the label without fixing its value,
-// this counts as one value. A value that no pod requires counts as another.
+// spokenOf returns the values of the label that its rules list and that nodes of the snapshot have. It adds "0" for a value that is listed
+// nowhere, and "1" for a second such value if both a pod and the pool require the label without fixing its value.
 func (c *checker) spokenOf(key string, l label) []string {
 	out, open := []string{"0"}, 0
 	for _, r := range l {
@@ -190,7 +190,7 @@ func (c *checker) spokenOf(key string, l label) []string {
 	return slices.Compact(out)
 }
 
-// topologyKeys returns the topology keys of all pods' rules.
+// topologyKeys returns the topology keys of the rules of all pods.
 func (c *checker) topologyKeys() map[string]bool {
 	out := map[string]bool{}
 	for _, pod := range c.pods {
@@ -213,9 +213,9 @@ func (c *checker) topologyKeys() map[string]bool {
 	return out
 }
 
-// noticedKeys returns the labels of the node that rules between pods may use while the pods are on it. A spread may count a domain even if
-// the domain has no pods; other rules concern the pods that have them and the pods that they select. For pods that share a volume which
-// does not exist yet, the zone must be known.
+// noticedKeys returns the labels of the node that rules between pods may use while the pods are on the node. A spread may count a domain
+// even if the domain has no pods. Other rules concern only the pods that have them and the pods that they select. If pods share a volume
+// that does not exist yet, the zone must be known.
 func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 	on := slices.Concat(m.pods, pods)
 	out := map[string]bool{}
@@ -230,7 +230,7 @@ func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 	each := func(pod *corev1.Pod) {
 		for _, s := range pod.Spec.TopologySpreadConstraints {
 			if s.WhenUnsatisfiable == corev1.ScheduleAnyway {
-				continue // a preference costs no pod its place
+				continue // a preference never takes a place from a pod
 			}
 			key, _ := c.canonical(s.TopologyKey)
 			out[key] = true
@@ -254,11 +254,11 @@ func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 	return out
 }
 
-// unschedulable checks that a pod without a place is explained for each pool, and that no place exists for it.
+// unschedulable checks that the plan explains, for each pool, why a pod has no place, and that there really is no place for it.
 func (c *checker) unschedulable() {
 	w := c.replayed()
 	if w == nil {
-		return // the positions of the pods are unknown
+		return // it is not known where the other pods are
 	}
 	for i := range c.p.Unschedulable {
 		u := &c.p.Unschedulable[i]
@@ -272,7 +272,7 @@ func (c *checker) unschedulable() {
 	}
 }
 
-// explained checks the reasons and reports whether they concern pools rather than the pod.
+// explained checks the reasons. It reports whether they concern pools and not the pod itself.
 func (c *checker) explained(u *scheduling.Unschedulable) bool {
 	where := u.Pod.String()
 	if len(u.Reasons) == 0 {

@@ -9,7 +9,7 @@ import (
 	apilabels "k8s.io/apimachinery/pkg/labels"
 )
 
-// picks selects pods for a rule: those in the namespaces whose labels match the selector.
+// picks selects pods for a rule: pods that are in one of the namespaces and have labels that match the selector.
 type picks struct {
 	namespaces []string
 	selector   apilabels.Selector
@@ -19,8 +19,7 @@ func (p picks) has(pod *corev1.Pod) bool {
 	return slices.Contains(p.namespaces, pod.Namespace) && p.selector.Matches(apilabels.Set(pod.Labels))
 }
 
-// selectorOf combines a selector with equalities for matchLabelKeys and inequalities for mismatchLabelKeys; a selector that is missing or
-// invalid matches nothing.
+// selectorOf adds requirements for matchLabelKeys and mismatchLabelKeys to a selector. A missing or invalid selector matches nothing.
 func selectorOf(s *metav1.LabelSelector, match, mismatch []string, pod *corev1.Pod) apilabels.Selector {
 	if s == nil {
 		return apilabels.Nothing()
@@ -63,7 +62,7 @@ func (c *checker) picksOf(t *corev1.PodAffinityTerm, pod *corev1.Pod) picks {
 	return out
 }
 
-// readNamespaces finds the labels of each namespace that the snapshot lists or some pod is in.
+// readNamespaces finds the labels of each namespace that the snapshot lists or that has a pod.
 func (c *checker) readNamespaces() {
 	c.namespaces = map[string]apilabels.Set{}
 	know := func(name string, own map[string]string) {
@@ -86,9 +85,9 @@ func (c *checker) readNamespaces() {
 	}
 }
 
-// spreadRefuses checks hard spread constraints for one more pod on the node: its domain may have at most maxSkew more members than the
-// emptiest one. The domains are those of the nodes that the constraint counts; if there are fewer than minDomains, the emptiest counts as
-// having none.
+// spreadRefuses checks hard spread constraints for one more pod on the node: the matching pods in its domain may exceed those in the
+// emptiest domain by at most maxSkew. The domains are those of the nodes that the constraint counts. If there are fewer than minDomains,
+// the emptiest domain counts as having no pods.
 func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		s := &pod.Spec.TopologySpreadConstraints[i]
@@ -131,8 +130,8 @@ func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
 	return ""
 }
 
-// noticed reports whether the constraint counts the node. A node without the label of some hard constraint of the pod is ignored by all of
-// them, as in kube-scheduler.
+// noticed reports whether the spread constraint counts the node. If a node lacks the label of some hard constraint of the pod, all hard
+// constraints of the pod ignore the node, as in kube-scheduler.
 func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *machine) bool {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		if x := &pod.Spec.TopologySpreadConstraints[i]; x.WhenUnsatisfiable != corev1.ScheduleAnyway && w.domain(m, x.TopologyKey) == "" {
@@ -149,7 +148,7 @@ func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *
 	return s.NodeTaintsPolicy == nil || *s.NodeTaintsPolicy != corev1.NodeInclusionPolicyHonor || blocking(&pod.Spec, m.taints) == nil
 }
 
-// affinityRefuses checks required pod affinity, anti-affinity and the anti-affinity of others.
+// affinityRefuses checks required pod affinity and anti-affinity of the pod, and the required anti-affinity of other pods.
 func (w *world) affinityRefuses(m *machine, pod *corev1.Pod) string {
 	for _, t := range antiTerms(pod) {
 		if w.inDomainOf(m, t.TopologyKey, w.c.picksOf(&t, pod).has) {
@@ -172,8 +171,8 @@ func (w *world) affinityRefuses(m *machine, pod *corev1.Pod) string {
 	return w.mustFollow(m, pod, pod.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 }
 
-// mustFollow checks required pod affinity: each term's domain has a pod that all terms select; or no pod matches anywhere, and the pod
-// itself does.
+// mustFollow checks required pod affinity. Each term's domain must have a pod that all terms select. If no pod matches anywhere, it
+// suffices that the pod matches its own terms.
 func (w *world) mustFollow(m *machine, pod *corev1.Pod, terms []corev1.PodAffinityTerm) string {
 	all := func(x *corev1.Pod) bool {
 		return !slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return !w.c.picksOf(&t, pod).has(x) })
@@ -194,7 +193,7 @@ func (w *world) mustFollow(m *machine, pod *corev1.Pod, terms []corev1.PodAffini
 	return "pod affinity"
 }
 
-// inDomainOf reports whether a pod for which is returns true is in the node's domain.
+// inDomainOf reports whether the node's domain has a pod for which the function is returns true.
 func (w *world) inDomainOf(m *machine, key string, is func(*corev1.Pod) bool) bool {
 	d := w.domain(m, key)
 	return d != "" && slices.ContainsFunc(w.machines, func(other *machine) bool {
@@ -209,7 +208,7 @@ func antiTerms(pod *corev1.Pod) []corev1.PodAffinityTerm {
 	return pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
-// portClash names a host port that both the pod and one of the others need, or "" if there is none.
+// portClash returns a host port that the pod and one of the others need, or "" if there is no such port.
 func portClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	for _, want := range portsOf(pod) {
 		for _, x := range others {

@@ -8,17 +8,18 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// makesRoom reports whether the pod is being deleted so that a pod of higher priority, which is nominated for its node, fits.
+// makesRoom reports whether the pod is being deleted for a pod of higher priority that is nominated for its node.
 func (c *checker) makesRoom(n *scheduling.Node, pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && slices.ContainsFunc(c.s.Pods, func(p *corev1.Pod) bool {
 		return p.Spec.NodeName == "" && p.Status.NominatedNodeName == n.Name && priorityOf(p) > priorityOf(pod)
 	})
 }
 
-// preemptions checks that the victims are on the node and of lower priority than their pod, that this pod may preempt, and that it could go
-// there without them, by resources and by what preemption can't change. Several pods may use the room of one victim. If the plan relies on
-// preemptions, these pods and those that it places on the node must be compatible. It does not rely on a preemption for a pod that it also
-// places or lists as unschedulable: then it places pods as if there were no preemption.
+// preemptions checks each preemption of the plan: the victims are on the node and have a lower priority than their pod, the pod may
+// preempt, and the pod fits on the node without them, according to resources and to what preemption can't change. Several pods may use the
+// room that one victim leaves. If the plan relies on a preemption, the pod and the pods that the plan places on the node must be
+// compatible. The plan does not rely on a preemption if it also places the pod or lists it as unschedulable: then it places other pods as
+// if there were no preemption.
 func (c *checker) preemptions() {
 	gone := map[scheduling.PodKey]bool{}
 	came := map[string]corev1.ResourceList{}
@@ -78,7 +79,7 @@ func (c *checker) without(key scheduling.PodKey) bool {
 	return slices.ContainsFunc(c.p.Unschedulable, func(u scheduling.Unschedulable) bool { return u.Pod == key })
 }
 
-// company checks the pods that the plan places on a node to which the pod comes by preemption.
+// company checks that the pod, which comes to the node by preemption, is compatible with the pods that the plan places there.
 func (c *checker) company(pod *corev1.Pod, n *scheduling.Node) {
 	keepsAway := func(a, b *corev1.Pod) bool {
 		return slices.ContainsFunc(antiTerms(a), func(t corev1.PodAffinityTerm) bool {

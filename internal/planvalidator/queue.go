@@ -11,13 +11,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Chooser chooses the node to which kube-scheduler would bind a pod. Build one with LeastAllocated, AtRandom or AsPlanned.
+// Chooser chooses the node to which kube-scheduler binds a pod. Build one with LeastAllocated, AtRandom or AsPlanned.
 type Chooser struct {
-	// pick returns the index of the chosen node among those that take the pod; there is at least one.
+	// pick returns the index of the chosen node among the nodes that accept the pod. There is at least one.
 	pick func(nodes []*machine, planned string, pod *corev1.Pod) int
 }
 
-// LeastAllocated chooses the node with the largest free share of CPU and memory, as kube-scheduler's default scores do.
+// LeastAllocated chooses the node with the largest free share of CPU and memory, like kube-scheduler's default scores.
 func LeastAllocated() Chooser {
 	return Chooser{func(nodes []*machine, _ string, pod *corev1.Pod) int {
 		best, most := 0, -1.0
@@ -30,20 +30,20 @@ func LeastAllocated() Chooser {
 	}}
 }
 
-// AtRandom chooses any node. The same seed gives the same choices.
+// AtRandom chooses one of the nodes at random. The same seed gives the same choices.
 func AtRandom(seed uint64) Chooser {
 	r := rand.New(rand.NewPCG(seed, 0))
 	return Chooser{func(nodes []*machine, _ string, _ *corev1.Pod) int { return r.IntN(len(nodes)) }}
 }
 
-// AsPlanned chooses the planned node if it takes the pod at that time, otherwise the first.
+// AsPlanned chooses the node in the plan if this node accepts the pod at that time, otherwise the first node.
 func AsPlanned() Chooser {
 	return Chooser{func(nodes []*machine, planned string, _ *corev1.Pod) int {
 		return max(slices.IndexFunc(nodes, func(m *machine) bool { return m.name == planned }), 0)
 	}}
 }
 
-// left returns the mean of the free shares of the node's CPU and memory if the pod were on it.
+// left returns the mean of the free shares of the node's CPU and memory after adding the pod.
 func (m *machine) left(pod *corev1.Pod) float64 {
 	need, sum := requestsOf(pod), 0.0
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
@@ -55,20 +55,19 @@ func (m *machine) left(pod *corev1.Pod) float64 {
 	return sum / 2
 }
 
-// Queued is the result of a plan after its nodes have joined and kube-scheduler has bound its pods.
+// Queued says what becomes of a plan after its nodes have joined and kube-scheduler has bound its pods.
 type Queued struct {
-	// Refused pods could not go to their planned places when they were first tried.
+	// Refused are the pods that could not go to their planned places when they were first tried.
 	Refused []scheduling.PodKey
-	// Moved pods were bound to another node than planned.
+	// Moved are the pods that were bound to a node other than the planned one.
 	Moved []scheduling.PodKey
-	// Left pods found no node at all, although they were tried again.
+	// Left are the pods for which no node was found, although they were tried again.
 	Left []scheduling.PodKey
 }
 
-// Queue binds the plan's pods as kube-scheduler does once the planned nodes have joined: in the order of its queue, which is by priority,
-// then by creation, then by name (w-2 before w-10), and not in the order of the plan. Each pod may go to any node that accepts it at that
-// time. Pods that no node takes are tried again after the others, as long as some pod is bound. Pods without a place in the plan are
-// ignored.
+// Queue binds the plan's pods as kube-scheduler does after the planned nodes have joined. It uses the order of kube-scheduler's queue, not
+// that of the plan: priority, then creation, then name (w-2 before w-10). Each pod may go to any node that accepts it at that time. Pods
+// that no node accepts are tried again after the others, until a round binds no pod. Pods without a place in the plan are ignored.
 //
 // Snapshots with default spread constraints are not supported: the result is empty.
 func Queue(s *scheduling.Snapshot, p *scheduling.Plan, choose Chooser) Queued {
@@ -118,7 +117,7 @@ func Queue(s *scheduling.Snapshot, p *scheduling.Plan, choose Chooser) Queued {
 	return out
 }
 
-// queue returns the plan's placed pods in the order of kube-scheduler's queue; placeholders are last.
+// queue returns the plan's placed pods in the order of kube-scheduler's queue, with placeholders last.
 func (c *checker) queue() []scheduling.PodKey {
 	placeholder := map[scheduling.PodKey]int{}
 	for _, pod := range c.s.Placeholders {
@@ -134,8 +133,8 @@ func (c *checker) queue() []scheduling.PodKey {
 	})
 }
 
-// order checks that the pods can be bound one after another in the plan's order, each where it is planned. All of the plan's nodes exist
-// from the start, each as its first instance type.
+// order checks that the pods can be bound one after another in the plan's order, each where the plan places it. All of the plan's nodes
+// exist from the start, and each is of its first instance type.
 func (c *checker) order() {
 	if len(c.s.DefaultTopologySpread) > 0 {
 		return
@@ -161,7 +160,7 @@ func hosts(p *scheduling.Plan) map[scheduling.PodKey]string {
 	return out
 }
 
-// replay binds the plan's pods in order. It stops at the first that is refused and returns it with the reason.
+// replay binds the plan's pods in the order of the plan. It stops at the first pod that is refused, and returns it with the reason.
 func (w *world) replay(p *scheduling.Plan) (pod, why string) {
 	at := hosts(p)
 	for _, key := range p.Order {
@@ -179,8 +178,8 @@ func (w *world) replay(p *scheduling.Plan) (pod, why string) {
 	return "", ""
 }
 
-// replayed returns the world with all pods of the plan in their places, or nil if they can't be bound there, or if some rules are not
-// supported by this checker.
+// replayed returns the world with all pods of the plan in their places. It returns nil if they can't be bound there, or if this checker
+// does not support some rules.
 func (c *checker) replayed() *world {
 	w := c.empty()
 	if len(c.s.DefaultTopologySpread) > 0 {

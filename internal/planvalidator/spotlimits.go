@@ -11,16 +11,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling/spotlimits"
 )
 
-// spotPool is an instance type in a zone on spot.
+// spotPool is a spot pool: an instance type in a zone.
 type spotPool struct{ instanceType, zone string }
 
-// onSpot counts the pods of a workload that are on spot, or could be: a node that may be launched as one of several counts in all of its pools.
+// onSpot counts the pods of a workload that are on spot nodes or could be. A node that may be launched as one of several types counts in
+// all of its spot pools.
 type onSpot struct {
 	pods, spot int
 	pools      map[spotPool]int
 }
 
-// spotLimits checks that no workload has more pods on spot than its limits allow, or than it had before.
+// spotLimits checks that no workload has more pods on spot nodes than its limits allow, or than it had before.
 func (c *checker) spotLimits() {
 	was, limits := countOnSpot(c.s)
 	if len(limits) == 0 {
@@ -30,8 +31,8 @@ func (c *checker) spotLimits() {
 	c.spotPrices(limits)
 }
 
-// SpotLimits returns the faults of a plan that moves pods: workloads that have more pods on spot afterwards than their limits allow and
-// than before. In the second snapshot, the pods that move wait.
+// SpotLimits checks a plan that moves pods. It returns a fault for each workload that has more pods on spot nodes afterwards, both than its
+// limits allow and than it had before. In the snapshot after, the pods to move are pending.
 func SpotLimits(before, after *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	was, limits := countOnSpot(before)
 	c := newChecker(after, p)
@@ -39,7 +40,7 @@ func SpotLimits(before, after *scheduling.Snapshot, p *scheduling.Plan) []Fault 
 	return c.faults
 }
 
-// countOnSpot counts the pods of each workload, and joins the limits that these state.
+// countOnSpot counts the pods of each workload on spot nodes, and combines the limits that the pods state.
 func countOnSpot(s *scheduling.Snapshot) (map[spotlimits.Workload]*onSpot, map[spotlimits.Workload]spotlimits.Limits) {
 	count, limits := map[spotlimits.Workload]*onSpot{}, map[spotlimits.Workload]spotlimits.Limits{}
 	eachCounted(s, func(pod *corev1.Pod, node *scheduling.Node) {
@@ -58,7 +59,7 @@ func countOnSpot(s *scheduling.Snapshot) (map[spotlimits.Workload]*onSpot, map[s
 	return count, limits
 }
 
-// holdSpotLimits compares where pods are after the plan with the limits, and with where they were before.
+// holdSpotLimits compares where pods are after the plan with the limits, and with where the pods were before.
 func (c *checker) holdSpotLimits(was map[spotlimits.Workload]*onSpot, limits map[spotlimits.Workload]spotlimits.Limits) {
 	after, _ := countOnSpot(c.s)
 	place := func(list []scheduling.PodKey, pools []spotPool) {
@@ -89,7 +90,7 @@ func (c *checker) holdSpotLimits(was map[spotlimits.Workload]*onSpot, limits map
 	}
 }
 
-// add counts a pod on a node of one of the pools; without pools, the node is not spot.
+// add counts a pod on a node of one of the spot pools. If pools is empty, the node is not a spot node.
 func (s *onSpot) add(pools []spotPool) {
 	if len(pools) > 0 {
 		s.spot++
@@ -99,7 +100,7 @@ func (s *onSpot) add(pools []spotPool) {
 	}
 }
 
-// eachCounted calls f for the pods that limits are about, with their nodes.
+// eachCounted calls f for the pods to which limits apply, with their nodes.
 func eachCounted(s *scheduling.Snapshot, f func(pod *corev1.Pod, node *scheduling.Node)) {
 	for _, pod := range s.Pods {
 		if pod.DeletionTimestamp == nil {
@@ -116,7 +117,7 @@ func eachCounted(s *scheduling.Snapshot, f func(pod *corev1.Pod, node *schedulin
 	}
 }
 
-// poolsOfNode returns the node's spot pool, or none if it is not spot.
+// poolsOfNode returns the spot pool of the node, or nil if the node is not a spot node.
 func poolsOfNode(n *scheduling.Node) []spotPool {
 	label := func(key string) string {
 		if n.Object != nil && n.Object.Labels[key] != "" {
@@ -133,7 +134,7 @@ func poolsOfNode(n *scheduling.Node) []spotPool {
 	return []spotPool{{label(corev1.LabelInstanceTypeStable), label(corev1.LabelTopologyZone)}}
 }
 
-// poolsOfNew returns the spot pools that a new node may come from.
+// poolsOfNew returns the spot pools from which a new node may come.
 func (c *checker) poolsOfNew(n *scheduling.NewNode) []spotPool {
 	var out []spotPool
 	pool := c.pools[n.Pool]
@@ -156,7 +157,7 @@ func (c *checker) poolsOfNew(n *scheduling.NewNode) []spotPool {
 	return out
 }
 
-// spotPrices checks that new nodes do not cost more on spot than the limits of their pods allow.
+// spotPrices checks that new spot nodes cost no more than the limits of their pods allow.
 func (c *checker) spotPrices(limits map[spotlimits.Workload]spotlimits.Limits) {
 	for i := range c.p.NewNodes {
 		n := &c.p.NewNodes[i]
@@ -175,8 +176,8 @@ func (c *checker) spotPrices(limits map[spotlimits.Workload]spotlimits.Limits) {
 	}
 }
 
-// priceShare returns the pool's highest price as a share of the price on demand of the type in the zone. It returns 2 if the type is not
-// sold on demand there.
+// priceShare returns the highest spot price in the pool, divided by the on-demand price of the type in the zone. It returns 2 if the type
+// has no on-demand offering in the zone.
 func (c *checker) priceShare(catalog string, pool spotPool) float64 {
 	for _, it := range c.s.Catalogs[catalog] {
 		if it.Name != pool.instanceType {
@@ -200,8 +201,8 @@ func (c *checker) priceShare(catalog string, pool spotPool) float64 {
 	return 2
 }
 
-// withSpotSplits returns the snapshot with pods that require the nodes that the plan's splits leave to them. It maps these pods to the
-// given ones.
+// withSpotSplits returns the snapshot with added requirements on pods: they must be on the nodes to which the plan's splits restrict them.
+// It also returns a map from each changed copy to the given pod.
 func withSpotSplits(s *scheduling.Snapshot, p *scheduling.Plan) (*scheduling.Snapshot, map[*corev1.Pod]*corev1.Pod) {
 	itself := map[*corev1.Pod]*corev1.Pod{}
 	asks := map[scheduling.PodKey][]corev1.NodeSelectorTerm{}
@@ -245,7 +246,7 @@ func withSpotSplits(s *scheduling.Snapshot, p *scheduling.Plan) (*scheduling.Sna
 	return &out, itself
 }
 
-// allOf returns an alternative that asks for all expressions, each a label, an operator and values.
+// allOf returns a node selector term that requires all expressions.
 func allOf(expressions ...corev1.NodeSelectorRequirement) corev1.NodeSelectorTerm {
 	return corev1.NodeSelectorTerm{MatchExpressions: expressions}
 }

@@ -18,13 +18,13 @@ type machine struct {
 	taints []corev1.Taint
 	// whole is the capacity of a new node.
 	whole corev1.ResourceList
-	// size is what an empty node has for pods.
+	// size is the room for pods on the empty node.
 	size corev1.ResourceList
-	// room is the free room for pending pods, without that of bound pods and DaemonSets.
+	// room is the free room for pending pods, without the requests of bound pods and of DaemonSet pods.
 	room corev1.ResourceList
-	// volumes is how many volumes it can attach, by driver; a missing driver has no limit.
+	// volumes is how many volumes of each driver the node can attach. A driver that is missing has no limit.
 	volumes map[string]int64
-	// pods are on it: bound ones, those of DaemonSets, and those that the plan has placed there so far.
+	// pods are the pods on the node: bound pods, DaemonSet pods, and pods that the plan has placed there so far.
 	pods []*corev1.Pod
 	// taken is the part of the room that the plan's pods use.
 	taken corev1.ResourceList
@@ -43,7 +43,7 @@ type world struct {
 	byName   map[string]*machine
 }
 
-// domain returns the node's value of a topology key, or "" if the node lacks it or its value is open.
+// domain returns the node's value of a topology key, or "" if the node lacks the key or the value is not fixed.
 func (w *world) domain(m *machine, key string) string {
 	key, _ = w.c.canonical(key)
 	if key == corev1.LabelHostname {
@@ -76,7 +76,7 @@ func (l label) only() string {
 	return ""
 }
 
-// empty returns the world before any of the plan's pods is placed. It does not contain nodes that are leaving.
+// empty returns the world before any of the plan's pods are placed. It does not contain nodes that are being removed.
 func (c *checker) empty() *world {
 	w := &world{c: c, byName: map[string]*machine{}}
 	for i := range c.s.Nodes {
@@ -97,7 +97,7 @@ func (w *world) add(m *machine) {
 	w.byName[m.name] = m
 }
 
-// with returns the world with one more node, or with the node of that name replaced.
+// with returns the world with one more node. If a node has the same name, it is replaced.
 func (w *world) with(m *machine) *world {
 	out := &world{c: w.c, byName: map[string]*machine{}}
 	for _, other := range w.machines {
@@ -109,7 +109,7 @@ func (w *world) with(m *machine) *world {
 	return out
 }
 
-// existing returns a node of the snapshot with the pods bound to it and those that its DaemonSets will have there.
+// existing returns a node of the snapshot, with the pods bound to it and the DaemonSet pods that it will have.
 func (c *checker) existing(n *scheduling.Node) *machine {
 	v := c.view(n)
 	m := &machine{name: n.Name, labels: v.labels, taints: v.taints, size: v.room, room: c.freeOn(n, v), taken: corev1.ResourceList{}, volumes: c.attachable(n, v)}
@@ -127,7 +127,7 @@ func (c *checker) existing(n *scheduling.Node) *machine {
 	return m
 }
 
-// planned returns a node of the plan as the first of its instance types, or nil if the pool can't launch that.
+// planned returns a node of the plan as the first of its instance types, or nil if the pool can't launch this type.
 func (c *checker) planned(n *scheduling.NewNode) *machine {
 	np := c.pools[n.Pool]
 	if np == nil || len(n.InstanceTypes) == 0 {
@@ -152,7 +152,7 @@ func (c *checker) planned(n *scheduling.NewNode) *machine {
 	return nil
 }
 
-// launched returns a new node with only the pods of DaemonSets.
+// launched returns a new node with only DaemonSet pods.
 func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, known labels) *machine {
 	taints := np.Object.Spec.Template.Spec.Taints
 	m := &machine{name: name, isNew: true, labels: known, taints: taints, whole: capacity(it, o), size: room(it, o), room: room(it, o), taken: corev1.ResourceList{}, volumes: map[string]int64{}}
@@ -164,9 +164,9 @@ func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovid
 	return m
 }
 
-// assumed returns a new node as planning assumes it: DaemonSets that the pool's template allows take room on it, even if an open label of
-// the pool will keep them away. This decides whether a plan could have bought the node; whether the bought node holds its pods is decided
-// by what will really run there.
+// assumed returns a new node as planning assumes it. It subtracts the requests of all DaemonSets that the pool's template allows, even if
+// the value of a label that the pool does not fix will keep them off. This node decides whether a plan could have included it. What really
+// runs there decides whether the node holds its pods.
 func (c *checker) assumed(m *machine, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) *machine {
 	key := np.Key
 	if key.Name == "" {
@@ -209,7 +209,7 @@ func (c *checker) attachable(n *scheduling.Node, v view) map[string]int64 {
 	return out
 }
 
-// lack names the resource that the node lacks for the need, or "" if it fits.
+// lack says which resource the node lacks for need, or returns "" if need fits.
 func (m *machine) lack(need corev1.ResourceList) string {
 	if m.isNew {
 		return lackNew(need, m.room)
@@ -217,7 +217,7 @@ func (m *machine) lack(need corev1.ResourceList) string {
 	return lack(need, m.room)
 }
 
-// refuses says why the pod can't be bound to the node now, or "" if it can.
+// refuses says why the pod can't be bound to the node now, or returns "" if it can.
 func (w *world) refuses(m *machine, pod *corev1.Pod) string {
 	if t := blocking(&pod.Spec, m.taints); t != nil {
 		return "taint " + t.ToString()
