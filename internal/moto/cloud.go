@@ -243,8 +243,8 @@ func (c *Cloud) through(r *http.Request, chain []Handler, call Call) Answer {
 	return chain[last](call, func(call Call) Answer { return c.through(r, chain[:last], call) })
 }
 
-// forward asks moto. forward sends the call to moto. If a handler has changed the form, it sends the changed form: moto checks no
-// signatures. It does not use the request's context, because a cloud carries out a request even if the caller has stopped waiting.
+// forward sends the call to moto. If a handler has changed the form, it sends the changed form: moto checks no signatures. It does not use
+// the request's context, because a cloud carries out a request even if the caller has stopped waiting.
 func (c *Cloud) forward(r *http.Request, call Call) Answer {
 	body := call.Body
 	if call.Form != nil {

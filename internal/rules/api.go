@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// API is what a package exports: a line for each function, method, type, field, constant and variable, by its name, "Model.Solve" for a
-// method or a field. A line is the declaration without comments and values. An interface is one line with its methods, because any change
-// to it breaks its implementations.
+// API is what a package exports. It has a line for each function, method, type, field, constant and variable, by name. Methods and fields
+// have names such as "Model.Solve". A line is the declaration without comments and values. An interface is one line with all of its
+// methods, because any change to it breaks the types that implement it.
 type API map[string]string
 
 // Exported returns the API of each package that users import. It includes generated code and mocks only if they declare types that other
-// code names.
+// code refers to.
 func Exported(t *Tree) map[string]API {
 	out := map[string]API{}
 	for dir, files := range t.packages() {
@@ -43,11 +43,11 @@ func Exported(t *Tree) map[string]API {
 	return out
 }
 
-// aliased is a type of another package of ours, and the package and name of its alias.
+// aliased is a type of another package of this module that has an alias, and the package and name of the alias.
 type aliased struct{ dir, name, at string }
 
-// aliases returns the types of a package that are only another name for a type of another package of ours. Users of the alias get that
-// type, with its fields and methods.
+// aliases returns the types of a package that are only aliases of types of other packages of this module. Users of an alias get the type
+// itself, with its fields and methods.
 func aliases(t *Tree, library []*File) map[string]aliased {
 	out := map[string]aliased{}
 	for _, f := range library {
@@ -75,7 +75,7 @@ func aliases(t *Tree, library []*File) map[string]aliased {
 	return out
 }
 
-// CheckAliases finds types that users can import and that are only another name for a type of a package that they can't import.
+// CheckAliases finds types that users can import and that are only aliases of types of packages that users can't import.
 func CheckAliases(t *Tree) []Fault {
 	var faults []Fault
 	for dir, files := range t.packages() {
@@ -88,14 +88,14 @@ func CheckAliases(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// cutLast cuts around the last dot.
+// cutLast splits the text around its last dot.
 func cutLast(text string) (before, after string) {
 	i := strings.LastIndexByte(text, '.')
 	return text[:max(i, 0)], text[i+1:]
 }
 
-// adopt declares the type of another API, with its members, under the name of an alias, as if the type was declared here. An alias of the
-// same name changes nothing for users.
+// adopt adds the type of another API, with its fields and methods, under the name of an alias, as if the type were declared here. So users
+// notice no change if an alias of the same name replaces a type.
 func (a API) adopt(alias string, other API, name string) {
 	if alias != name || other[name] == "" {
 		return
@@ -176,7 +176,7 @@ func typeParameters(s *ast.TypeSpec) string {
 	return "[" + strings.Join(list, ", ") + "]"
 }
 
-// written returns an expression on one line; "" for none.
+// written returns an expression on one line, or "" if it is nil.
 func written(e ast.Expr) string {
 	if e == nil {
 		return ""
@@ -191,7 +191,7 @@ func written(e ast.Expr) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// writtenInterface leaves out comments, which the printer would keep.
+// writtenInterface returns an interface on one line. It leaves out the comments, which the printer would keep.
 func writtenInterface(i *ast.InterfaceType) string {
 	var list []string
 	for _, m := range i.Methods.List {
@@ -204,7 +204,7 @@ func writtenInterface(i *ast.InterfaceType) string {
 	return "interface{" + strings.Join(list, "; ") + "}"
 }
 
-// FormatAPI writes an API as lines "name: declaration", by name.
+// FormatAPI writes an API as lines of the form "name: declaration", sorted by name.
 func FormatAPI(a API) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(a)) {
@@ -213,7 +213,7 @@ func FormatAPI(a API) string {
 	return b.String()
 }
 
-// ParseAPI reads what FormatAPI wrote.
+// ParseAPI reads the output of FormatAPI.
 func ParseAPI(text string) API {
 	a := API{}
 	for _, line := range lines(text) {
@@ -224,9 +224,9 @@ func ParseAPI(text string) API {
 	return a
 }
 
-// CheckAPI finds changes of the recorded API that remove or change something for users and are not mentioned under Unreleased of the
-// changelog. A change is mentioned by the name in backquotes, alone or after its package or type; a removed package by its path. Additions
-// break no users.
+// CheckAPI compares the recorded API with the current one. It finds removals and changes that are not mentioned under Unreleased in the
+// changelog. A change is mentioned if its name is in backquotes, alone or after its package or type. A removed package is mentioned by its
+// path. Additions are no faults, because they break no user.
 func CheckAPI(recorded, now map[string]API, changelog string) []Fault {
 	const file = "CHANGELOG.md"
 	_, unreleased, _ := strings.Cut(changelog, "## [Unreleased]")
@@ -244,7 +244,7 @@ func CheckAPI(recorded, now map[string]API, changelog string) []Fault {
 			declaration, there := now[dir][name]
 			owner, member, _ := strings.Cut(name, ".")
 			switch _, ownerThere := now[dir][owner]; {
-			case declaration == recorded[dir][name], member != "" && !ownerThere: // the type says it for its members
+			case declaration == recorded[dir][name], member != "" && !ownerThere: // a change of the type also covers its members
 			case mentions(said, owner) && member == "", member != "" && mentions(said, member):
 			case !there:
 				faults = append(faults, fault(file, "says nothing under Unreleased of `%s.%s`, which is gone: add what to do about it", dir, name))
@@ -256,7 +256,7 @@ func CheckAPI(recorded, now map[string]API, changelog string) []Fault {
 	return sorted(faults)
 }
 
-// backquotedText is everything in backquotes.
+// backquotedText returns all text in backquotes.
 func backquotedText(text string) string {
 	return strings.Join(regexp.MustCompile("`[^`]+`").FindAllString(text, -1), " ")
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// CheckNoCloud finds code that depends on a cloud in packages for any cloud: imports of AWS's packages, and the names of AWS's kinds of
-// node classes. The callers of these packages pass the facts about a cloud (api/kinds, cloudprovider.Capabilities).
+// CheckNoCloud finds code that depends on one cloud in packages that are for all clouds: imports of AWS's packages, and names of AWS's
+// kinds of node classes. The callers of these packages pass the facts about a cloud to them (api/kinds, cloudprovider.Capabilities).
 func CheckNoCloud(t *Tree) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {

@@ -12,10 +12,11 @@ var (
 	openProof    = regexp.MustCompile(`^open: issue [2-9]$`)
 )
 
-// CheckCoverage finds rows of docs/coverage.md that prove nothing. The first cell of a row is the id of a line of the checklist. The last
-// is the proof: tests as `package: TestName` or `package: TestName "case"`, commands as `$ go run ./…`, sections of documents as
-// `docs/NAME.md#heading`, each in backquotes; or "open: issue N" with the title number of an open issue. Tests must exist in the tree,
-// cases must be written in the package's tests, headings must be in the documents, which are passed by path, and a row must be unique.
+// CheckCoverage finds rows of docs/coverage.md without a valid proof. The first cell of a row is the id of a line in the checklist. The
+// last cell is the proof, with each of these in backquotes: tests as `package: TestName` or `package: TestName "case"`, commands as `$ go
+// run ./…`, sections of documents as `docs/NAME.md#heading`. Instead, it can be "open: issue N" with the title number of an open issue.
+// The tests must exist in the tree, and the cases in the tests of the package. The headings must be in documents, which maps paths to text.
+// Each row must be unique.
 func CheckCoverage(t *Tree, documents map[string]string, coverage string) []Fault {
 	packages := t.packages()
 	var faults []Fault
@@ -50,7 +51,7 @@ func CheckCoverage(t *Tree, documents map[string]string, coverage string) []Faul
 	return sorted(faults)
 }
 
-// unproven says what is wrong with one proof; "" for a valid proof.
+// unproven says what is wrong with a proof, or returns "" if the proof is valid.
 func unproven(packages map[string][]*File, documents map[string]string, proof string) string {
 	if document, anchor, ok := strings.Cut(proof, ".md#"); ok {
 		text, ok := documents[document+".md"]

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Banned returns the packages that nothing in the root module may need, not even for a test. Users must be free to choose their versions;
-// code that needs these packages is in a nested module.
+// Banned returns the packages that nothing in the root module may import, not even tests. Users must be free to choose the versions of
+// these packages. Code that needs them is in a nested module.
 func Banned() []string {
 	return []string{
 		"k8s.io/client-go",
@@ -23,7 +23,7 @@ func Banned() []string {
 	}
 }
 
-// CheckBanned finds banned packages in the output of "go list -deps -test ./...".
+// CheckBanned finds banned packages in list, the output of "go list -deps -test ./...".
 func CheckBanned(list string) []Fault {
 	banned := make(map[string]bool)
 	for line := range strings.Lines(list) {
@@ -43,14 +43,14 @@ func CheckBanned(list string) []Fault {
 
 // Requirements are the direct requirements of a module.
 type Requirements struct {
-	// GoMod is the path of its go.mod from the root of the repository.
+	// GoMod is the path of the module's go.mod, relative to the root of the repository.
 	GoMod string
-	// Paths of the modules it requires directly and of the tools it runs, in order.
+	// Paths are the modules that it requires directly, and the tools that it runs, in the order of go.mod.
 	Paths []string
 }
 
-// ParseRequirements reads what "go mod edit -json" prints. Requirements that are replaced by a folder of the repository are part of the
-// project, so they are left out.
+// ParseRequirements reads the output of "go mod edit -json". It leaves out requirements that are replaced by a folder of the repository,
+// because they are part of the project.
 func ParseRequirements(goMod string, printed []byte) (Requirements, error) {
 	var m struct {
 		Require []struct {
@@ -84,9 +84,10 @@ func ParseRequirements(goMod string, printed []byte) (Requirements, error) {
 	return r, nil
 }
 
-// CheckDependencyReasons finds direct dependencies of a module without a line in CONTRIBUTING.md, and lines whose dependency is no longer
-// direct. A module's lines are the rows of the table below the heading that has the module's go.mod in backquotes. The first cell of a row
-// is the dependency's path in backquotes; the second (what for) and the third (why this one) are not empty.
+// CheckDependencyReasons finds direct dependencies of a module that have no line in CONTRIBUTING.md, and lines for dependencies that are no
+// longer direct. The lines of a module are the rows of the table below the heading that has the module's go.mod in backquotes. The first
+// cell of a row is the path of the dependency in backquotes. The second cell (what for) and the third cell (why this one) must not be
+// empty.
 func CheckDependencyReasons(contributing string, modules []Requirements) []Fault {
 	const file = "CONTRIBUTING.md"
 	var faults []Fault

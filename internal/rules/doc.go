@@ -1,6 +1,6 @@
 // Package rules checks the source tree against the project's rules: which package may import which, what a planner may not do, what must be
-// documented, and that the documents agree with the code. Each rule is a function from files to faults; the package's tests show that each
-// can find a fault and then run all of them on the repository:
+// documented, and that the documents agree with the code. Each rule is a function from files to faults. The tests of the package show that
+// each rule can find a fault, and then run all rules on the repository:
 //
 //	go test ./internal/rules
 package rules
@@ -13,9 +13,9 @@ import (
 
 // Fault is one place where the tree breaks a rule.
 type Fault struct {
-	// Where is a file of the tree, with the line if that is known.
+	// Where is a file of the tree, with the line if it is known.
 	Where string
-	// What is wrong, and what to do.
+	// What says what is wrong, and what to do.
 	What string
 }
 
@@ -26,7 +26,7 @@ func fault(where, format string, args ...any) Fault {
 	return Fault{Where: where, What: fmt.Sprintf(format, args...)}
 }
 
-// sorted orders faults by their place in the tree.
+// sorted sorts faults by their place in the tree.
 func sorted(faults []Fault) []Fault {
 	slices.SortFunc(faults, func(a, b Fault) int {
 		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.What, b.What))

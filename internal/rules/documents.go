@@ -69,7 +69,7 @@ func unquote(literal string) string {
 	return s
 }
 
-// Fence returns the text of the first fenced block of the language after the marker. The marker is a line such as <!-- quick start -->.
+// Fence returns the text of the first fenced block in this language after the marker. The marker is a line such as <!-- quick start -->.
 func Fence(markdown, marker, language string) (string, error) {
 	from, to, err := fence(markdown, marker, language)
 	if err != nil {
@@ -78,7 +78,7 @@ func Fence(markdown, marker, language string) (string, error) {
 	return markdown[from:to], nil
 }
 
-// SetFence returns the Markdown with other text in that block.
+// SetFence returns the Markdown with the text of that block replaced.
 func SetFence(markdown, marker, language, text string) (string, error) {
 	from, to, err := fence(markdown, marker, language)
 	if err != nil {
@@ -87,7 +87,7 @@ func SetFence(markdown, marker, language, text string) (string, error) {
 	return markdown[:from] + text + markdown[to:], nil
 }
 
-// fence returns where the text of a block begins and ends.
+// fence returns the positions where the text of that block begins and ends.
 func fence(markdown, marker, language string) (from, to int, err error) {
 	at := strings.Index(markdown, "\n"+marker+"\n")
 	if at < 0 {

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// room is what one box of the drawing of imports represents: folders with all their subfolders.
+// room is one box in the drawing of imports. It represents folders with all of their subfolders.
 type room struct {
-	// id of the box, and the text in it.
+	// id identifies the box in the drawing. text is shown in the box.
 	id, text string
 	folders  []string
 }
 
-// rooms returns the boxes, from above to below. A package belongs to the room with the longest of its folders; a package without a room is
-// not drawn.
+// rooms returns the boxes of the drawing, from top to bottom. A package belongs to the room with the longest folder that contains the
+// package. A package without a room is not drawn.
 func rooms() []room {
 	return []room{
 		{"examples", "examples, commands", []string{"examples", "commands"}},
@@ -37,7 +37,7 @@ func rooms() []room {
 	}
 }
 
-// roomOf returns the id of the room of a package; "" for none.
+// roomOf returns the id of the package's room, or "" if the package has no room.
 func roomOf(dir string) string {
 	best, id := -1, ""
 	for _, r := range rooms() {
@@ -50,7 +50,8 @@ func roomOf(dir string) string {
 	return id
 }
 
-// DrawImports returns a Mermaid flowchart of which room imports which. An arrow is left out if a longer way leads to the same room.
+// DrawImports returns a Mermaid flowchart that shows which room imports which other rooms. It leaves out an arrow if a longer path of
+// arrows leads to the same room.
 func DrawImports(t *Tree) string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
@@ -63,8 +64,8 @@ func DrawImports(t *Tree) string {
 	return b.String()
 }
 
-// CheckDrawing compares the drawing after the line <!-- imports --> with what is imported. `go test ./internal/rules -update` draws it
-// again.
+// CheckDrawing compares the drawing after the line <!-- imports --> with the imports in the tree. `go test ./internal/rules -update` draws
+// it again.
 func CheckDrawing(t *Tree, name, page string) []Fault {
 	got, err := Fence(page, "<!-- imports -->", "mermaid")
 	if err != nil {
@@ -85,7 +86,7 @@ func CheckDrawing(t *Tree, name, page string) []Fault {
 	return sorted(faults)
 }
 
-// roomImports returns the pairs of rooms where a package of the first imports a package of the second, apart from tests.
+// roomImports returns the pairs of rooms for which a package of the first room imports a package of the second. Tests don't count.
 func roomImports(t *Tree) map[[2]string]bool {
 	out := make(map[[2]string]bool)
 	for _, f := range t.Files {
@@ -103,8 +104,8 @@ func roomImports(t *Tree) map[[2]string]bool {
 	return out
 }
 
-// reduced leaves out the arrows that longer ways replace. Rooms keep their order. There are no circles among packages, and CheckFloors
-// finds any among rooms.
+// reduced leaves out the arrows that a longer path of arrows replaces. The order of the rooms stays the same. Imports of packages have no
+// cycles, and CheckFloors finds cycles of rooms.
 func reduced(arrows map[[2]string]bool) [][2]string {
 	var reaches func(from, to string, seen map[string]bool) bool
 	reaches = func(from, to string, seen map[string]bool) bool {
@@ -137,8 +138,8 @@ func reduced(arrows map[[2]string]bool) [][2]string {
 	return out
 }
 
-// CheckFloorTable compares the table after the line <!-- floors -->, whose rows are a floor and packages in backquotes, with the floors
-// that the rules use for imports.
+// CheckFloorTable compares the table after the line <!-- floors --> with floors(), which the rules for imports use. Each row of the table
+// has a floor, and its packages in backquotes.
 func CheckFloorTable(name, page string) []Fault {
 	_, table, found := strings.Cut(page, "\n<!-- floors -->\n")
 	if !found {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// engine and consolidate are the folders of the packages (rooms) that the planner and the disruption planners consist of.
+// engine and consolidate are folders. Their packages (called rooms) are the planner and the disruption planners.
 const (
 	engine      = "internal/engine"
 	consolidate = "internal/consolidate"
 )
 
-// mostFiles is how many files a room has at most, tests aside.
+// mostFiles is the largest number of files in a room, without tests.
 const mostFiles = 25
 
 // CheckEngine compares the rooms of the engine with the table after the line <!-- engine -->.
@@ -19,14 +19,15 @@ func CheckEngine(t *Tree, name, page string) []Fault {
 	return checkRooms(t, engine, "engine", name, page)
 }
 
-// CheckConsolidate compares the rooms of the disruption planners with the table after the line <!-- consolidate -->. It also checks their
-// imports and those of the package of their answers: they may import the engine's rooms and the data, but not the facade that users call.
+// CheckConsolidate compares the rooms of the disruption planners with the table after the line <!-- consolidate -->. It also checks the
+// imports of these rooms and of disruption/decision: they may import the engine's rooms and the data types, but not the facade that users
+// call.
 func CheckConsolidate(t *Tree, name, page string) []Fault {
 	return sorted(append(checkRooms(t, consolidate, "consolidate", name, page), checkAroundFacade(t, consolidate, "disruption/decision")...))
 }
 
-// checkAroundFacade finds imports of the planner's facade in the folders. Otherwise, functions that only planners of this module need would
-// become part of the facade.
+// checkAroundFacade finds packages in the folders that import the planner's facade. If such imports were allowed, the facade would have to
+// export functions that only this module's planners need.
 func checkAroundFacade(t *Tree, folders ...string) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {
@@ -40,8 +41,8 @@ func checkAroundFacade(t *Tree, folders ...string) []Fault {
 	return faults
 }
 
-// checkRooms compares the table after a marker, whose rows begin with a link to a room, the highest first, with the packages of a folder.
-// It finds rooms that import a higher room, and rooms with too many files.
+// checkRooms compares the packages of a folder with the table after a marker. Each row begins with a link to a room, and higher rooms are
+// above lower ones. It also finds rooms that import a higher room, and rooms with too many files.
 func checkRooms(t *Tree, parent, marker, name, page string) []Fault {
 	_, table, found := strings.Cut(page, "\n<!-- "+marker+" -->\n")
 	if !found {

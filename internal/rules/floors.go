@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// foundation is below floor 0: shared packages that don't depend on the project.
+// foundation is a floor below floor 0, for shared packages that don't depend on the project.
 const foundation = -1
 
-// floors returns the floor of each package (docs/architecture.md). The longest path that is the package's own or above it counts.
+// floors returns the floor of each package (see docs/architecture.md). A package belongs to the entry with the longest path that is its own
+// path or that of a folder above it.
 func floors() map[string]int {
 	return map[string]int{
 		"api/conversion":      foundation,
@@ -39,11 +40,11 @@ func floors() map[string]int {
 
 		"cloudprovider": 2,
 
-		// The rooms of the scheduler, one for each question (engine.go).
+		// The rooms of the planner: each room answers one question (see engine.go).
 		"internal/engine": 3,
-		// Pods that belong together, for all that makes snapshots.
+		// Reads groups of pods; all packages that make snapshots use it.
 		"internal/podgroups": 3,
-		// The inputs and outputs of planners. The rooms that compute outputs from inputs are above.
+		// The inputs and outputs of planners. Planners import them.
 		"scheduling/planning": 3,
 		// The requests of pods about spot nodes, which the planner and its users read.
 		"scheduling/spotlimits": 3,
@@ -52,7 +53,7 @@ func floors() map[string]int {
 
 		"provisioning": 5,
 		"disruption":   5,
-		// The answers of disruption planners, and these planners, a room for each question (engine.go).
+		// The results of disruption planning, and the rooms of the disruption planners (see engine.go).
 		"disruption/decision":  5,
 		"internal/consolidate": 5,
 		"aws":                  5,
@@ -65,19 +66,19 @@ func floors() map[string]int {
 		"fake/world":                6,
 		"":                          6,
 
-		// Packages that only tests and benchmarks use are on the highest floor, so that no other package can need them.
+		// Packages that only tests and benchmarks use are on the highest floor, so that no shipped package can import them.
 		"internal":              6,
 		"aws/internal/mototest": 6,
 	}
 }
 
-// hubs returns the packages on the same floor that a package may import nevertheless: a generation imports the later ones, through which it
-// is converted to v1 step by step.
+// hubs returns, for each package, the packages on its own floor that it may still import. For example, an API version imports the later
+// versions, because objects are converted to v1 step by step.
 func hubs() map[string][]string {
 	return map[string][]string{
 		"internal/fieldtypes":   {"internal/quantities"},
 		"api/conversion":        {"internal/quantities"},
-		"aws/internal/mototest": {"internal"}, // the server that it connects to
+		"aws/internal/mototest": {"internal"}, // the server to which it connects
 		"internal/engine":       {"scheduling/planning", "scheduling/spotlimits"},
 		"internal/podgroups":    {"scheduling/planning"},
 
@@ -85,7 +86,7 @@ func hubs() map[string][]string {
 		"examples": {"commands", "examples/settings"},
 		"commands": {"examples/settings"},
 
-		// Commands and verdicts are below the planners, and these below the package that users plan with.
+		// Package disruption/decision is below the disruption planners, and these are below package disruption, which users call.
 		"internal/consolidate": {"disruption/decision"},
 		"disruption":           {"internal/consolidate", "disruption/decision"},
 
@@ -98,7 +99,7 @@ func hubs() map[string][]string {
 	}
 }
 
-// floorOf returns the floor of a package and the entry of floors it belongs to.
+// floorOf returns the floor of a package, and the entry of floors to which the package belongs.
 func floorOf(dir string) (floor int, entry string, ok bool) {
 	all := floors()
 	for entry = dir; ; entry = parent(entry) {
@@ -118,9 +119,9 @@ func parent(dir string) string {
 	return ""
 }
 
-// CheckFloors finds imports that don't point down: from a package to a higher floor, or to another package of its own floor. On its own
-// floor, a package may import its parent folder, its subfolders and its hubs. Providers may import only floors 0 to 2, so that they and the
-// planners don't depend on each other. Tests may import higher floors; code for users may not.
+// CheckFloors finds imports that don't point down: imports of a package on a higher floor, and imports of another package on the same
+// floor. On its own floor, a package may import only its parent folder, its subfolders and its hubs. Providers may import only floors 0 to
+// 2, so that they and the planners don't depend on each other. Tests may import packages of higher floors. Shipped code may not.
 func CheckFloors(t *Tree) []Fault {
 	var faults []Fault
 	for dir, files := range t.packages() {
@@ -147,7 +148,8 @@ func CheckFloors(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// upward says why a package of that floor and entry may not import the other; "" if it may.
+// upward says why a package on this floor, which belongs to this entry of floors, may not import the package imported. It returns "" if the
+// package may import it.
 func upward(floor int, entry, imported string) string {
 	other, otherEntry, ok := floorOf(imported)
 	switch {
@@ -172,7 +174,7 @@ func nameOf(dir string) string {
 	return dir
 }
 
-// CheckAWSSDK finds imports of the AWS SDK outside package aws and the programs: offline planning must not need the SDK.
+// CheckAWSSDK finds imports of the AWS SDK outside package aws and the programs, because offline planning must work without the SDK.
 func CheckAWSSDK(t *Tree) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {
@@ -188,7 +190,8 @@ func CheckAWSSDK(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// CheckTopLevel finds folders at the root that the architecture does not have. Names that begin with a dot are skipped.
+// CheckTopLevel finds folders at the root of the repository that are not part of the architecture. Folders whose names begin with a dot are
+// skipped.
 func CheckTopLevel(folders []string) []Fault {
 	known := map[string]bool{
 		"api": true, "aws": true, "cloudprovider": true, "commands": true, "disruption": true, "docs": true, "examples": true, "fake": true,

@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// CheckDocs finds exported identifiers of libraries without a doc comment. A group of constants may share one comment, and so may an
-// interface and its only method. Error, String and Unwrap need no comment, because the standard library documents them. Fields of structs
-// are a matter of judgement and are not checked. (staticcheck checks that a comment begins with the name that it describes.)
+// CheckDocs finds exported identifiers of libraries that have no doc comment. A group of constants may share one comment. An interface may
+// share a comment with its only method. The methods Error, String and Unwrap need no comment, because every Go programmer knows them.
+// Fields of structs are not checked: whether they need a comment is a matter of judgement. (staticcheck checks that a comment begins with
+// the name that it describes.)
 func CheckDocs(t *Tree) []Fault {
 	var faults []Fault
 	missing := func(n ast.Node, name string) {
@@ -37,7 +38,7 @@ func CheckDocs(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// funcName returns the name of a function, or "Type.Method"; methods of unexported types are not exported.
+// funcName returns the name of a function, or "Type.Method" for a method. A method counts as exported only if its type is exported.
 func funcName(d *ast.FuncDecl) (name string, exported bool) {
 	if d.Recv == nil {
 		return d.Name.Name, d.Name.IsExported()
@@ -59,12 +60,12 @@ func funcName(d *ast.FuncDecl) (name string, exported bool) {
 	return id.Name + "." + d.Name.Name, id.IsExported() && d.Name.IsExported()
 }
 
-// standard methods are known by every reader.
+// standard reports whether the function is a method that every Go programmer knows.
 func standard(d *ast.FuncDecl) bool {
 	return d.Recv != nil && slices.Contains([]string{"Error", "String", "Unwrap"}, d.Name.Name)
 }
 
-// undocumented calls missing for each name that a spec declares without a comment on itself or its group.
+// undocumented calls missing for each name in spec that has no comment, if its group also has none.
 func undocumented(group *ast.GenDecl, spec ast.Spec, missing func(ast.Node, string)) {
 	switch s := spec.(type) {
 	case *ast.TypeSpec:
@@ -87,8 +88,8 @@ func undocumented(group *ast.GenDecl, spec ast.Spec, missing func(ast.Node, stri
 	}
 }
 
-// CheckPackageDocs finds public packages whose comment shows no code, which should be the smallest realistic use, or that have no Example
-// which is run. Programs and internal packages need only a comment.
+// CheckPackageDocs finds public packages whose package comment shows no code, and public packages without an Example that is run. The code
+// should be the smallest realistic use. Programs and internal packages need only a package comment.
 func CheckPackageDocs(t *Tree) []Fault {
 	var faults []Fault
 	for dir, files := range t.packages() {
@@ -131,7 +132,7 @@ func showsCode(text string) bool {
 	})
 }
 
-// hasExample reports whether "go test" runs an example of the package, which is one that states its output.
+// hasExample reports whether the package has an Example that "go test" runs. Such an Example states its output.
 func hasExample(files []*File) bool {
 	var syntax []*ast.File
 	for _, f := range files {
@@ -164,7 +165,7 @@ func testFunctions(files []*File) map[string]bool {
 	return names
 }
 
-// stringLiterals returns all strings written in a package's tests: names of cases are among them.
+// stringLiterals returns all string literals in a package's tests. They include the names of test cases.
 func stringLiterals(files []*File) map[string]bool {
 	literals := make(map[string]bool)
 	for _, f := range files {

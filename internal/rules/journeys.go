@@ -8,7 +8,7 @@ import (
 )
 
 // CheckJourneys finds rows of the table of Examples (docs/examples.md) without an Example. The second cell of a row is `package:
-// ExampleName`, with "." for the root package. The Example must exist and state its output, so that it is run.
+// ExampleName`, where "." means the root package. The Example must exist, and must state its output, because otherwise it is not run.
 func CheckJourneys(t *Tree, name, page string) []Fault {
 	packages := t.packages()
 	var faults []Fault
@@ -31,7 +31,7 @@ func CheckJourneys(t *Tree, name, page string) []Fault {
 	return faults
 }
 
-// notRun says why an Example does not count; "" if it counts.
+// notRun says why an Example does not count, or returns "" if it counts.
 func notRun(packages map[string][]*File, example string) string {
 	dir, function, ok := strings.Cut(example, ": ")
 	suffix, isExample := strings.CutPrefix(function, "Example")

@@ -17,8 +17,8 @@ var (
 	testName     = regexp.MustCompile(`^(?:Test|Benchmark|Fuzz|Example)[A-Z][A-Za-z0-9_]*$`)
 )
 
-// CheckLinks finds links of documents to files of the repository that don't exist, and to headings that a document does not have. documents
-// are by path; links in fenced blocks and links to the web are not checked.
+// CheckLinks finds broken links in documents: links to files that are not in the repository, and links to headings that a document does not
+// have. documents maps paths to texts. Links in fenced blocks and links to the web are not checked.
 func CheckLinks(fsys fs.FS, documents map[string]string) ([]Fault, error) {
 	known := make(map[string][]string)
 	for name, text := range documents {

@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// logMethods returns the methods of log/slog's Logger that write a record, with the index of the message among their arguments.
+// logMethods returns the methods of slog.Logger that write a record, with the index of the message in their arguments.
 func logMethods() map[string]int {
 	return map[string]int{
 		"Debug": 0, "Info": 0, "Warn": 0, "Error": 0,
@@ -19,7 +19,7 @@ func logMethods() map[string]int {
 	}
 }
 
-// logKeys are keys with a fixed spelling, which programs that read logs rely on.
+// logKeys returns the keys with a fixed spelling, on which programs that read the logs rely.
 func logKeys() []string {
 	return []string{
 		"capacityType", "configMap", "error", "instanceID", "instanceType", "launchTemplate", "node", "nodeClaim", "nodeClass", "nodeOverlay",
@@ -27,14 +27,14 @@ func logKeys() []string {
 	}
 }
 
-// irregularPasts are past tenses that don't end in "ed", as messages begin with.
+// irregularPasts returns past tenses that don't end in "ed" and with which messages may begin.
 func irregularPasts() []string {
 	return []string{"began", "cut", "found", "gave", "kept", "left", "lost", "made", "put", "read", "sent", "set", "shut", "took", "undid", "wrote"}
 }
 
-// CheckLogs finds log messages that differ from the form in docs/glossary.md and CONTRIBUTING.md: a constant text without a full stop or
-// retired words that begins with what was done ("launched instance"), what is being done ("waiting for …") or with "cannot"; and data in
-// pairs whose keys are in camelCase with one spelling each.
+// CheckLogs finds log messages that don't have the form in docs/glossary.md and CONTRIBUTING.md. A message is a constant text without a
+// full stop and without retired words. It begins with what was done ("launched instance"), with what is being done ("waiting for …") or
+// with "cannot". Data are in pairs of key and value; keys are in camelCase, and each key has only one spelling.
 func CheckLogs(t *Tree, retired []string) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {
@@ -82,7 +82,7 @@ func isLogger(e ast.Expr) bool {
 	return false
 }
 
-// handed are messages that a caller passed: the caller's argument for a parameter of this name is checked instead.
+// handed is the name of a parameter for a message. If a function logs this parameter, the argument of its caller is checked instead.
 const handed = "failure"
 
 func wrongMessage(e ast.Expr, retired []string) []string {
@@ -105,7 +105,7 @@ func wrongMessage(e ast.Expr, retired []string) []string {
 		wrong = append(wrong, "log message "+strconv.Quote(text)+" must not end in a full stop")
 	}
 	for _, word := range slices.Sorted(maps.Keys(CountWords(retired, map[string]string{"": text}))) {
-		// AWS and Kubernetes own these names.
+		// These names belong to AWS and Kubernetes.
 		if word == "machine" && strings.Contains(text, "Machines") {
 			continue
 		}
@@ -114,7 +114,7 @@ func wrongMessage(e ast.Expr, retired []string) []string {
 	return wrong
 }
 
-// constantText returns a string literal, or several added.
+// constantText returns the text of a string literal, or of a sum of string literals.
 func constantText(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -128,7 +128,7 @@ func constantText(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// wrongKeys finds wrong keys among the pairs after a message if they are written there as constants; pairs made elsewhere are not checked.
+// wrongKeys finds wrong keys in the pairs after a message. It checks only constant keys in the call itself.
 func wrongKeys(args []ast.Expr) []string {
 	camelCase := regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
 	var wrong []string

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The statements of Mermaid that documents of this project use. A drawing with any other statement is refused, even if Mermaid knows the
-// statement, because these rules can be checked without a browser.
+// The Mermaid statements that documents of this project use. Drawings with other statements are refused, even if Mermaid knows the
+// statements, because this check works without a browser.
 var (
 	mermaidBox   = `[A-Za-z][A-Za-z0-9_]*(?:\["[^"]*"\]|\(\["[^"]*"\]\)|\{"[^"]*"\}|\[\("[^"]*"\)\])?`
 	mermaidState = `(?:[A-Za-z][A-Za-z0-9_]*|\[\*\])`
@@ -37,8 +37,8 @@ var (
 	mermaidHead = regexp.MustCompile(`^(flowchart|stateDiagram-v2|sequenceDiagram)(?: (?:TD|TB|LR))?$`)
 )
 
-// CheckMermaid finds drawings in documents that may not parse: those with lines that are none of the statements above, and blocks that do
-// not end. The stage drawings of .ci/run has Mermaid itself draw them.
+// CheckMermaid finds drawings in documents that might not parse: drawings with lines that are none of the statements above, and blocks
+// without an end. In the stage "drawings" of .ci/run, Mermaid itself draws them.
 func CheckMermaid(documents map[string]string) []Fault {
 	var faults []Fault
 	for name, text := range documents {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// CheckOptions finds options that nobody can set: exported fields of the Options of packages below an outer one, such as "aws", that no
-// code outside the package sets, apart from tests. If an outer package has a field that is such Options as a whole, all of their fields can
-// be set. reasons are the fields that may stay, such as "aws/prices.FeedOptions.Now", each with a reason; a reason for a field that can be
-// set, or that does not exist, is a fault, too.
+// CheckOptions finds options that no one can set: exported fields of Options structs in packages below outer (for example "aws") that no
+// code outside their own package sets. Tests don't count. If outer has a field with such an Options struct as its type, all fields of the
+// struct can be set. reasons lists the fields that may stay unset, such as "aws/prices.FeedOptions.Now", with a reason for each. A reason
+// for a field that can be set, or that does not exist, is also a fault.
 func CheckOptions(t *Tree, outer string, reasons map[string]string) []Fault {
 	fields := optionFields(t, outer)
 	set := make(map[string]bool)
@@ -41,14 +41,14 @@ func CheckOptions(t *Tree, outer string, reasons map[string]string) []Fault {
 	return sorted(faults)
 }
 
-// option is one exported field of an Options struct.
+// option is an exported field of an Options struct.
 type option struct{ dir, structure, field, at string }
 
 func optionFields(t *Tree, outer string) []option {
 	var out []option
 	for _, f := range t.Files {
 		if f.Test || f.Generated || !strings.HasPrefix(f.Dir, outer+"/") || within(f.Dir, outer+"/api") {
-			continue // objects of the API are the users' to write
+			continue // users write the objects of the API
 		}
 		for _, d := range f.Syntax.Decls {
 			types, ok := d.(*ast.GenDecl)
@@ -77,10 +77,10 @@ func optionFields(t *Tree, outer string) []option {
 	return out
 }
 
-// setIn notes the options that a file sets: by name in a literal or an assignment, as the target of a flag, or as a whole, because a
-// struct has a field of the type.
+// setIn adds to set the options that a file sets: by name in a literal or an assignment, as the target of a flag, or all fields together
+// because a struct has a field of the type.
 func setIn(f *File, outer string, fields []option, set map[string]bool) {
-	names := make(map[string]string) // of packages in this file, by directory
+	names := make(map[string]string) // the names of packages in this file, by directory
 	for p, node := range f.imports() {
 		dir, ours := strings.CutPrefix(p, Module+"/")
 		if !ours || !strings.HasPrefix(dir, outer+"/") || dir == f.Dir {
@@ -145,7 +145,7 @@ func setIn(f *File, outer string, fields []option, set map[string]bool) {
 				written(left)
 			}
 		case *ast.UnaryExpr:
-			if n.Op == token.AND { // the field that a flag sets
+			if n.Op == token.AND { // a flag sets this field
 				written(n.X)
 			}
 		case *ast.StructType:
@@ -162,7 +162,7 @@ func setIn(f *File, outer string, fields []option, set map[string]bool) {
 	})
 }
 
-// keyed reports whether an element of a literal sets the field.
+// keyed reports whether an element of a composite literal sets the field.
 func keyed(e ast.Expr, field string) bool {
 	pair, ok := e.(*ast.KeyValueExpr)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// CheckHiddenCode finds code that runs or ends something without being called for that: init functions anywhere, and in libraries panics
-// and the end of the whole process.
+// CheckHiddenCode finds init functions, which run without being called. In libraries, it also finds panics and calls that end the whole
+// process.
 func CheckHiddenCode(t *Tree) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {
@@ -35,14 +35,14 @@ func CheckHiddenCode(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// ends reports whether a call never returns.
+// ends reports whether the called function never returns.
 func ends(called string) bool {
 	return called == "panic" || called == "os.Exit" || strings.HasPrefix(called, "log.Fatal") || strings.HasPrefix(called, "log.Panic")
 }
 
-// CheckPurity finds planners, and the packages that they consist of, that read a clock, random numbers, the environment, files or the
-// network, that log, or that start goroutines: a decision depends only on its arguments. scheduling/manifests reads files because that is
-// its task; it is no planner. The engine may draw from generators that are seeded.
+// CheckPurity checks the planners and the packages of which they consist. It finds code that reads a clock, random numbers, the
+// environment, files or the network, that logs, or that starts goroutines, because a decision may depend only on its arguments.
+// scheduling/manifests may read files: that is its task, and it is not a planner. The engine may use random generators with a seed.
 func CheckPurity(t *Tree) []Fault {
 	outside := []string{"os", "os/exec", "io/ioutil", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "log", "syscall"}
 	clock := []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc", "time.Tick", "time.NewTimer", "time.NewTicker"}
@@ -74,7 +74,7 @@ func CheckPurity(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// CheckState finds package-level variables that anyone could change: exported variables other than errors.
+// CheckState finds package-level variables that any code can change: exported variables that are not errors.
 func CheckState(t *Tree) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {
@@ -98,7 +98,7 @@ func CheckState(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// callee returns the name of the called function, as "panic" or "package.Function"; "" for anything else.
+// callee returns the name of the called function, as "panic" or "package.Function". It returns "" for other calls.
 func callee(f *File, call *ast.CallExpr) string {
 	switch fun := ast.Unparen(call.Fun).(type) {
 	case *ast.Ident:
@@ -109,7 +109,7 @@ func callee(f *File, call *ast.CallExpr) string {
 	return ""
 }
 
-// qualified returns "path.Name" if the selector names something of an imported package, whatever name the file uses for the package.
+// qualified returns "path.Name" if the selector refers to a name of an imported package. This also works if the file renames the package.
 func qualified(f *File, sel *ast.SelectorExpr) string {
 	id, ok := sel.X.(*ast.Ident)
 	if !ok {

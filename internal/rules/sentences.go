@@ -13,30 +13,30 @@ import (
 	"unicode/utf8"
 )
 
-// SentenceKind is the kind of place where a sentence is, which determines who reads it.
+// SentenceKind says in which kind of place a sentence is. This determines who reads it.
 type SentenceKind string
 
 const (
-	DocComment     SentenceKind = "doc comment"   // of exported names: users of the packages
-	InnerComment   SentenceKind = "inner comment" // all other comments outside of tests, for people who change the code
-	DocumentText   SentenceKind = "document"      // Markdown without tables and code
+	DocComment     SentenceKind = "doc comment"   // of exported names; readers: users of the packages
+	InnerComment   SentenceKind = "inner comment" // all other comments outside tests; readers: people who change the code
+	DocumentText   SentenceKind = "document"      // Markdown, without tables and code
 	LogMessage     SentenceKind = "log"           // operators
 	ErrorMessage   SentenceKind = "error"         // users and operators
 	CommandHelp    SentenceKind = "help"          // package comments of commands, which --help prints, and usages of settings
-	shortestWords               = 3               // shorter ones, such as "See Plan.", are not worth a grade
-	sentenceSource              = 0x64726177      // second half of the generator's seed
+	shortestWords               = 3               // shorter sentences, such as "See Plan.", are not worth a grade
+	sentenceSource              = 0x64726177      // the second half of the generator's seed
 )
 
 // Sentence is a piece of text that a reader can grade as clear or not.
 type Sentence struct {
 	Kind SentenceKind
-	// Where is the file, for Go source with the line of the comment or statement.
+	// Where is the file. For Go source, it includes the line of the comment or statement.
 	Where string
 	Text  string
 }
 
-// Sentences collects the sentences for readers: comments, log messages, errors and help of the Go files that are not tests, and the text of
-// documents, which are given by name. The order is that of the tree, then of the documents' names.
+// Sentences collects the sentences that people read: the comments, log messages, errors and help of all Go files except tests, and the text
+// of the documents, which are given by name. Sentences of the tree come first, in its order, and then those of the documents, by name.
 func Sentences(t *Tree, documents map[string]string) []Sentence {
 	var all []Sentence
 	for _, f := range t.Files {
@@ -54,9 +54,9 @@ func Sentences(t *Tree, documents map[string]string) []Sentence {
 	return all
 }
 
-// DrawSentences draws count sentences without repetition. Equal seeds draw the same sentences if the given sentences are the same. The
-// kinds take turns, so that the few log messages are read as thoroughly as the many comments. When all sentences of a kind are drawn, the
-// kind is skipped.
+// DrawSentences draws count sentences at random, each at most once. It returns the same sentences if all and seed are the same. It takes a
+// sentence of each kind in turn, so that the few log messages are read as thoroughly as the many comments. A kind is skipped after all of
+// its sentences have been drawn.
 func DrawSentences(all []Sentence, count int, seed uint64) []Sentence {
 	random := rand.New(rand.NewPCG(seed, sentenceSource))
 	byKind := make(map[SentenceKind][]Sentence)
@@ -80,7 +80,7 @@ func DrawSentences(all []Sentence, count int, seed uint64) []Sentence {
 	return drawn
 }
 
-// commentSentences returns the sentences of a file's comments. It distinguishes the doc comments of exported names from all others.
+// commentSentences returns the sentences of a file's comments. It distinguishes doc comments of exported names from other comments.
 func commentSentences(t *Tree, f *File) []Sentence {
 	exported := exportedDocs(f.Syntax)
 	var all []Sentence
@@ -99,7 +99,7 @@ func commentSentences(t *Tree, f *File) []Sentence {
 	return all
 }
 
-// exportedDocs returns the doc comments of a file that users of the package see.
+// exportedDocs returns the doc comments of a file that users of the package can see.
 func exportedDocs(syntax *ast.File) map[*ast.CommentGroup]bool {
 	docs := map[*ast.CommentGroup]bool{syntax.Doc: true}
 	ast.Inspect(syntax, func(n ast.Node) bool {
@@ -172,7 +172,7 @@ func literal(e ast.Expr) (string, bool) {
 	return text, err == nil
 }
 
-// makesError reports whether a call makes an error, by the names of the two functions of the standard library.
+// makesError reports whether the call makes an error, with errors.New or fmt.Errorf.
 func makesError(call *ast.CallExpr) bool {
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || len(call.Args) == 0 {
@@ -182,13 +182,13 @@ func makesError(call *ast.CallExpr) bool {
 	return ok && (p.Name == "fmt" && f.Sel.Name == "Errorf" || p.Name == "errors" && f.Sel.Name == "New")
 }
 
-// usageOf returns the index of the usage among the arguments of a call that defines a setting: define(name, field, kind, at, usage).
+// usageOf returns the index of the usage text in the arguments of a call that defines a setting: define(name, field, kind, at, usage).
 func usageOf(call *ast.CallExpr) (int, bool) {
 	f, ok := call.Fun.(*ast.Ident)
 	return 4, ok && f.Name == "define" && len(call.Args) > 4
 }
 
-// prose returns the sentences of a text, without code blocks, tables, headings, and comments to tools such as +optional.
+// prose returns the sentences of a text. It leaves out code blocks, tables, headings, and comments for tools such as +optional.
 func prose(text string) []string {
 	var all []string
 	var paragraph []string

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// The limits for packages and types of the planner: the methods of a type, those of a public type of the facade, the files of the facade
-// without tests, and the names that the facade exports, without methods.
+// Limits for packages and types of the planner: methods of a type, methods of a public type of the facade, files of the facade without
+// tests, and names that the facade exports, without methods.
 const (
 	mostMethods       = 40
 	mostPublicMethods = 15
@@ -16,8 +16,8 @@ const (
 	mostFacadeNames   = 150
 )
 
-// CheckSizes finds types of the planner with too many methods, and too many files and exported names in the planner's facade. Package
-// scheduling itself only has the names for users; the implementation is in rooms.
+// CheckSizes finds types of the planner with too many methods. It also finds out whether the planner's facade has too many files or
+// exported names. The facade (package scheduling) has only the names for users. The implementation is in the rooms.
 func CheckSizes(t *Tree) []Fault {
 	var faults []Fault
 	files, names := 0, 0
@@ -67,12 +67,12 @@ func CheckSizes(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// mostLines is how many lines a file has at most, tests aside.
+// mostLines is the largest number of lines in a file that is not a test.
 const mostLines = 400
 
-// CheckFiles finds packages with too many files, and files with too many lines, tests aside. Generated files have as many lines as they
-// need, and so have files with nothing but a package comment. What was too large when the rule was made may be as large as then, by its
-// folder or name; if it is smaller now, that is a fault too, so that its entry is lowered.
+// CheckFiles finds packages with too many files, and files with too many lines. Tests don't count. Generated files, and files with only a
+// package comment, may have any number of lines. then lists, by folder or file name, what was too large when the rule was made, and how
+// large it may be. If it is smaller now, this is also a fault, so that its entry is lowered.
 func CheckFiles(t *Tree, then map[string]int) []Fault {
 	var faults []Fault
 	left := maps.Clone(then)
@@ -107,7 +107,7 @@ func CheckFiles(t *Tree, then map[string]int) []Fault {
 	return sorted(faults)
 }
 
-// exportedNames returns the names that a file declares for others, methods aside.
+// exportedNames returns the exported names that a file declares, without methods.
 func exportedNames(f *ast.File) (out []*ast.Ident) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
@@ -129,7 +129,7 @@ func exportedNames(f *ast.File) (out []*ast.Ident) {
 	return slices.DeleteFunc(out, func(name *ast.Ident) bool { return !name.IsExported() })
 }
 
-// receiverName returns the name of the type that a method is of.
+// receiverName returns the name of the method's receiver type.
 func receiverName(fn *ast.FuncDecl) string {
 	of := fn.Recv.List[0].Type
 	for {

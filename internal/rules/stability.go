@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// stability is the paragraph of a package comment that says what users may rely on; docs/packages.md explains its words.
+// stability matches the paragraph of a package comment that says on what users can rely. docs/packages.md explains the words.
 var stability = regexp.MustCompile(`(?m)^Stability: (stable|beta)\.$`)
 
-// CheckStability finds packages that users can import whose comment does not say how stable they are. Packages under internal promise
-// nothing, and programs of examples have flags instead of an API.
+// CheckStability finds packages that users can import and whose comment does not say how stable they are. Packages below internal promise
+// nothing, and the programs in examples have flags and no API.
 func CheckStability(t *Tree) []Fault {
 	var faults []Fault
 	for dir, files := range t.packages() {
@@ -20,7 +20,7 @@ func CheckStability(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// libraryOf returns the files of a package that users of the library import, or nil for a package that users can't import.
+// libraryOf returns the files of a package that users of the library import. It returns nil if users can't import the package.
 func libraryOf(dir string, files []*File) []*File {
 	if dir == "" || private(dir) || within(dir, "examples") {
 		return nil

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// Statements is one numbered list of the specification.
+// Statements is one numbered list of statements of the specification.
 type Statements struct {
-	// Prefix of the numbers: "SCH" of SCH-041.
+	// Prefix is the prefix of the numbers: "SCH" of SCH-041.
 	Prefix string
-	// The pages of docs/spec that have such statements: either one page or, for optional lists, several.
+	// Pages are the pages of docs/spec that have the statements. A list that is not Optional has one page.
 	Pages []string
-	// Optional lists are improvements over the reference; no test has to name them.
+	// Optional lists are improvements over the reference. Tests need not name their statements.
 	Optional bool
 }
 
-// Specification returns the lists that the tree must answer for in full. A new list is one more line.
+// Specification returns the lists whose statements the tests must name. To add a list, add a line.
 func Specification() []Statements {
 	const spec = "docs/spec/"
 	return []Statements{
@@ -35,12 +35,12 @@ func Specification() []Statements {
 	}
 }
 
-// differencesLink marks a statement that is deliberately not followed: a link to the reason.
+// differencesLink marks a statement that the project does not follow on purpose. It is the beginning of a link to the reason.
 const differencesLink = "](../differences.md#"
 
-// CheckStatements finds three faults: statements of the specification that no test names and that have no link to a reason; numbers in
-// tests for which there is no statement; and numbers that two statements share. A test names a statement anywhere in its file, by its
-// number or by a range of numbers. fsys is the repository: the tests of nested modules count, those of the folders in except do not.
+// CheckStatements finds three kinds of faults: statements of the specification that no test names and that have no link to a reason,
+// numbers in tests for which no statement exists, and numbers that two statements share. A test names a statement anywhere in its file, by
+// its number or by a range of numbers. fsys is the repository. Tests of nested modules count. Tests in the folders except don't count.
 func CheckStatements(fsys fs.FS, lists []Statements, except ...string) ([]Fault, error) {
 	tests := make(map[string]string)
 	err := goFiles(fsys, except, func(name, text string) {
@@ -62,7 +62,7 @@ func CheckStatements(fsys fs.FS, lists []Statements, except ...string) ([]Fault,
 	return sorted(faults), nil
 }
 
-// goFiles reads all Go files of the repository, including nested modules, except test data and the folders in except.
+// goFiles reads all Go files of the repository, including nested modules. It leaves out test data and the folders except.
 func goFiles(fsys fs.FS, except []string, visit func(name, text string)) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch base := path.Base(name); {
@@ -85,11 +85,11 @@ func goFiles(fsys fs.FS, except []string, visit func(name, text string)) error {
 // statement is one line of a page.
 type statement struct {
 	where string
-	// differs is whether it links to a reason why it is not followed.
+	// differs is true if the statement links to a reason why it is not followed.
 	differs bool
 }
 
-// check is CheckStatements for one list.
+// check does the work of CheckStatements for one list.
 func (s Statements) check(fsys fs.FS, tests map[string]string) ([]Fault, error) {
 	known, faults, err := s.read(fsys)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s Statements) check(fsys fs.FS, tests map[string]string) ([]Fault, error) 
 	return faults, nil
 }
 
-// read finds the statements of the list's pages, by their anchors.
+// read reads the statements of the list from its pages. It finds them by their anchors.
 func (s Statements) read(fsys fs.FS) (map[int]statement, []Fault, error) {
 	anchor := regexp.MustCompile(`<a id="` + strings.ToLower(s.Prefix) + `-([0-9]+)"></a>`)
 	known := make(map[int]statement)
@@ -149,7 +149,7 @@ func (s Statements) number(n int) string {
 	return fmt.Sprintf("%s-%03d", s.Prefix, n)
 }
 
-// namedIn returns the numbers that a text names, ranges spelled out.
+// namedIn returns the numbers that a text names. It returns every number of a range.
 func (s Statements) namedIn(text string) []int {
 	digits := "[0-9]{3}"
 	if s.Optional {
@@ -170,8 +170,8 @@ func (s Statements) namedIn(text string) []int {
 	return out
 }
 
-// CountCitations counts, by folder, the statements that shipped code names, which is all Go files except tests. Users of the code can't be
-// expected to read the specification.
+// CountCitations counts, by folder, the statements that shipped code names. Shipped code is all Go files except tests. Shipped code should
+// name none, because its users can't be expected to read the specification.
 func CountCitations(fsys fs.FS, lists []Statements, except ...string) (map[string]int, error) {
 	counts := make(map[string]int)
 	err := goFiles(fsys, except, func(name, text string) {

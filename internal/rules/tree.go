@@ -15,9 +15,9 @@ import (
 // Module is the path of the root module.
 const Module = "github.com/drawknife/drawknife"
 
-// Tree is the Go source of one module, parsed. It is read-only once made.
+// Tree is the parsed Go source of one module. It must not be changed after ParseTree has made it.
 type Tree struct {
-	// Files in the order of their names, testdata and nested modules left out.
+	// Files are the files of the module by name, without testdata and nested modules.
 	Files []*File
 
 	fset *token.FileSet
@@ -27,11 +27,11 @@ type Tree struct {
 type File struct {
 	// Name is the path from the module's root, with slashes.
 	Name string
-	// Dir is the package's path from the module's root; "" is the root package.
+	// Dir is the path of the package from the module's root. It is "" for the root package.
 	Dir string
-	// Test distinguishes *_test.go from the code that users get.
+	// Test is true for *_test.go files, which users don't get.
 	Test bool
-	// Generated files carry Go's usual mark.
+	// Generated is true for files with Go's standard comment for generated code.
 	Generated bool
 	// Syntax includes comments.
 	Syntax *ast.File
@@ -39,8 +39,8 @@ type File struct {
 	source []byte
 }
 
-// ParseTree reads all Go files of a module. A folder with its own go.mod is another module and is left out, as are testdata and folders
-// whose names begin with a dot or an underscore. A file that is no Go is an error.
+// ParseTree reads all Go files of a module. It leaves out folders with a go.mod of their own, because they are other modules. It also
+// leaves out testdata, and folders whose names begin with a dot or an underscore. A .go file that does not parse is an error.
 func ParseTree(fsys fs.FS) (*Tree, error) {
 	t := &Tree{fset: token.NewFileSet()}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -93,8 +93,8 @@ func skipped(fsys fs.FS, dir string) bool {
 	return err == nil
 }
 
-// With returns the tree including the files of a nested module, whose folder is dir. The files of the nested module are parsed again, so
-// that faults in them have the right path.
+// With returns the tree, with the files of a nested module added. dir is the folder of the nested module. It parses the files of the nested
+// module again, so that faults in them have the right path.
 func (t *Tree) With(dir string, nested *Tree) (*Tree, error) {
 	all := &Tree{Files: slices.Clone(t.Files), fset: t.fset}
 	for _, f := range nested.Files {
@@ -105,7 +105,7 @@ func (t *Tree) With(dir string, nested *Tree) (*Tree, error) {
 	return all, nil
 }
 
-// at returns the file and line of a node.
+// at returns the file and the line of a node.
 func (t *Tree) at(n ast.Node) string {
 	p := t.fset.Position(n.Pos())
 	return p.Filename + ":" + strconv.Itoa(p.Line)
@@ -120,7 +120,7 @@ func (t *Tree) packages() map[string][]*File {
 	return packages
 }
 
-// imports returns the paths a file imports, with the place of each.
+// imports returns the paths that a file imports, with the node of each import.
 func (f *File) imports() map[string]ast.Node {
 	paths := make(map[string]ast.Node)
 	for _, spec := range f.Syntax.Imports {
@@ -131,7 +131,7 @@ func (f *File) imports() map[string]ast.Node {
 	return paths
 }
 
-// Only "go run" on the file itself builds ignored files: they are generators.
+// Ignored files are built only by "go run" on the file itself: they are generators.
 func (f *File) ignored() bool {
 	for _, group := range f.Syntax.Comments {
 		if group.Pos() > f.Syntax.Package {
@@ -146,7 +146,7 @@ func (f *File) ignored() bool {
 	return false
 }
 
-// command distinguishes a program from a library.
+// command reports whether the file belongs to a program and not to a library.
 func (f *File) command() bool { return f.Syntax.Name.Name == "main" }
 
 // within reports whether dir is one of the folders or inside one.
@@ -156,5 +156,5 @@ func within(dir string, folders ...string) bool {
 	})
 }
 
-// private reports whether other modules can't import a folder: it is in a folder called internal, at any depth.
+// private reports whether other modules can't import the folder: a folder in its path is called internal.
 func private(dir string) bool { return slices.Contains(strings.Split(dir, "/"), "internal") }

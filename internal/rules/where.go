@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// place is a link to a Go file, followed by the name of a declaration in it: [admit.go](../x/admit.go) `State.Admits`.
+// place matches a link to a Go file, which can be followed by the name of a declaration in it: [admit.go](../x/admit.go) `State.Admits`.
 var place = regexp.MustCompile("\\[[^\\]]*\\]\\(([^()\\s]+\\.go)\\)(?: `([A-Za-z0-9_.]+)`)?")
 
-// CheckWhere compares the table after the line <!-- where --> of a document with the code: each row has a question and at least one place,
-// and each place is a file that declares the function, method ("State.Admits"), type, constant or variable that is named next to it.
+// CheckWhere compares the table after the line <!-- where --> of a document with the code. Each row must have a question and at least one
+// place. A place is a link to a file and a name: the file must exist and declare the function, method ("State.Admits"), type, constant or
+// variable with this name.
 func CheckWhere(t *Tree, document, text string) []Fault {
 	declared := make(map[string]map[string]bool)
 	for _, f := range t.Files {
@@ -48,7 +49,7 @@ func CheckWhere(t *Tree, document, text string) []Fault {
 	return sorted(faults)
 }
 
-// declarations returns the names that a file declares, methods with their type before them.
+// declarations returns the names that a file declares. Methods have the form "Type.Method".
 func declarations(f *ast.File) map[string]bool {
 	names := make(map[string]bool)
 	for _, d := range f.Decls {

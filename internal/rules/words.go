@@ -33,7 +33,7 @@ func RetiredWords(glossary string) ([]string, error) {
 	return words, nil
 }
 
-// CountWords counts words, including their forms with an s, in sentences and in names: machineOptions counts as two words.
+// CountWords counts the words, also with an s at the end, in sentences and in parts of names. For example, machineOptions is two words.
 func CountWords(words []string, texts map[string]string) map[string]int {
 	counts := make(map[string]int)
 	for _, text := range texts {
@@ -49,7 +49,7 @@ func CountWords(words []string, texts map[string]string) map[string]int {
 	return counts
 }
 
-// split returns the words of a text, in lower case; a capital letter after a small letter begins another word.
+// split returns the words of a text in lower case. A capital letter after a small letter begins a new word.
 func split(text string) []string {
 	var words []string
 	var word []rune
@@ -72,7 +72,7 @@ func split(text string) []string {
 	return words
 }
 
-// FormatWordCounts writes counts as lines "word code documents", in the order of words.
+// FormatWordCounts writes counts as lines of the form "word code documents", in the order of words.
 func FormatWordCounts(words []string, counts map[string]WordCount) string {
 	var b strings.Builder
 	for _, w := range words {
@@ -81,7 +81,7 @@ func FormatWordCounts(words []string, counts map[string]WordCount) string {
 	return b.String()
 }
 
-// ParseWordCounts reads what FormatWordCounts wrote.
+// ParseWordCounts reads the output of FormatWordCounts.
 func ParseWordCounts(text string) (map[string]WordCount, error) {
 	counts := make(map[string]WordCount)
 	for scanner := bufio.NewScanner(strings.NewReader(text)); scanner.Scan(); {
@@ -99,7 +99,7 @@ func ParseWordCounts(text string) (map[string]WordCount, error) {
 	return counts, nil
 }
 
-// CheckWords finds retired words that occur more often than recorded, or that are not recorded.
+// CheckWords finds retired words that occur more often than recorded, and retired words without a record.
 func CheckWords(file string, words []string, recorded, counts map[string]WordCount) []Fault {
 	var faults []Fault
 	for _, w := range words {

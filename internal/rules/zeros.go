@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// CheckZeros finds numbers and durations of packages for users for which 0 means a default: exported fields whose comment says so, and
-// fields that code replaces by a constant Default… if they are 0. An option with a default is a pointer, and nil means the default; or its
-// type has a function Default… that returns all defaults. reasons are the fields that may stay, such as "aws/prices.Feed.Every", each with
-// a reason; a reason for any other field is a fault, too.
+// CheckZeros finds fields of public packages, with numbers or durations, for which 0 means a default. Their comments say so, or code
+// replaces them by a constant Default… if they are 0. An option with a default must be a pointer for which nil means the default, or its
+// type must have a function Default… that returns all defaults. reasons lists the fields that may stay, such as "aws/prices.Feed.Every",
+// with a reason for each. A reason for any other field is also a fault.
 func CheckZeros(t *Tree, reasons map[string]string) []Fault {
 	var faults []Fault
 	used := make(map[string]bool)
@@ -54,7 +54,7 @@ func CheckZeros(t *Tree, reasons map[string]string) []Fault {
 	return sorted(faults)
 }
 
-// number reports whether a field's type is a number or a duration.
+// number reports whether the type of a field is a number or a duration.
 func number(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -65,13 +65,14 @@ func number(e ast.Expr) bool {
 	return false
 }
 
-// zeroIsDefault reports whether a field's comment gives 0 the meaning of a default.
+// zeroIsDefault reports whether the comment of a field says that 0 means a default.
 func zeroIsDefault(comment string) bool {
 	return regexp.MustCompile(`(?i)\b(0|zero)( or less)?( is| means| stands for| for|:)( that of| those of)? (the )?([a-z]+'s )?(own )?(defaults?\b|Default[A-Z]|as many as)`).
 		MatchString(strings.Join(strings.Fields(comment), " "))
 }
 
-// replacesZero returns the name of the field that a statement sets to a constant Default… if it is 0 or less, or "".
+// replacesZero returns the name of the field that a statement sets to a constant Default… if the field is 0 or less. It returns "" for
+// other statements.
 func replacesZero(s *ast.IfStmt) string {
 	condition, ok := s.Cond.(*ast.BinaryExpr)
 	if !ok || condition.Op != token.EQL && condition.Op != token.LEQ || len(s.Body.List) != 1 {
@@ -100,7 +101,7 @@ func defaultConstant(e ast.Expr) bool {
 	return false
 }
 
-// excusedField reports whether the reasons name a field of the package.
+// excusedField reports whether the reasons contain the field of the package.
 func excusedField(reasons map[string]string, dir, field string) bool {
 	for name := range reasons {
 		if strings.HasPrefix(name, dir+".") && strings.HasSuffix(name, "."+field) {

@@ -20,13 +20,13 @@ func Check(t *testing.T, property func(*rapid.T)) {
 	check(t, map[string]int{"rapid.seed": 1}, property)
 }
 
-// Times is Check with a number of draws; with -short, rapid makes a fifth of them.
+// Times is Check with a number of draws. With -short, rapid makes only a fifth of them.
 func Times(t *testing.T, draws int, property func(*rapid.T)) {
 	t.Helper()
 	check(t, map[string]int{"rapid.seed": 1, "rapid.checks": draws}, property)
 }
 
-// Fix sets the fixed seed until the test ends, for properties that another package checks, such as the conformance kit.
+// Fix sets the fixed seed until the test ends. Use it for properties that another package checks, such as the conformance kit.
 func Fix(t testing.TB) {
 	t.Helper()
 	t.Cleanup(set(t, map[string]int{"rapid.seed": 1}))
@@ -38,8 +38,8 @@ func check(t *testing.T, flags map[string]int, property func(*rapid.T)) {
 	rapid.Check(t, property)
 }
 
-// set sets rapid's flags, except those given on the command line, and returns a function that restores them. Flags belong to the process,
-// so tests that run in parallel must not use this function.
+// set sets rapid's flags, except the flags on the command line. It returns a function that restores them. Flags belong to the process, so
+// tests that run in parallel must not use this function.
 func set(t testing.TB, flags map[string]int) (undo func()) {
 	t.Helper()
 	given := map[string]bool{}

@@ -8,15 +8,16 @@ import (
 	"strings"
 )
 
-// maxCombinations bounds the calls of one function.
+// maxCombinations bounds how often one function is called.
 const maxCombinations = 500
 
-// combinations are lists of arguments for a function: each of its parameters takes each of its odd values.
+// combinations returns lists of arguments for a function, in which each parameter takes each of its odd values.
 func combinations(of reflect.Type) [][]reflect.Value {
 	all := [][]reflect.Value{nil}
 	for i := range of.NumIn() {
 		var next [][]reflect.Value
-		for _, value := range odd(of.In(i), 3) { // the first values of all parameters are the first combination: with these, most code is reached if the rest is cut off
+		// The first combination has the first value of every parameter. It reaches most code, so it is kept if others are cut off.
+		for _, value := range odd(of.In(i), 3) {
 			for _, head := range all {
 				if len(next) < maxCombinations {
 					next = append(next, append(head[:len(head):len(head)], value))
@@ -28,7 +29,7 @@ func combinations(of reflect.Type) [][]reflect.Value {
 	return all
 }
 
-// odd returns the values of a type that are tried, the zero value first. Depth bounds how deeply they are filled with odd values.
+// odd returns the values of a type to try, the zero value first. depth bounds how deeply it fills the values with odd values.
 func odd(t reflect.Type, depth int) []reflect.Value {
 	values := []reflect.Value{reflect.Zero(t)}
 	add := func(v any) { values = append(values, reflect.ValueOf(v).Convert(t)) }
@@ -78,7 +79,7 @@ func odd(t reflect.Type, depth int) []reflect.Value {
 	return values
 }
 
-// pointers are to odd values.
+// pointers returns pointers to odd values.
 func pointers(t reflect.Type, depth int) []reflect.Value {
 	if depth <= 0 {
 		return nil
@@ -92,7 +93,7 @@ func pointers(t reflect.Type, depth int) []reflect.Value {
 	return values
 }
 
-// structs returns structs with an odd value in every field: the i-th struct has the i-th odd value of each field.
+// structs returns structs with an odd value in every field. The i-th struct has the i-th odd value of each field.
 func structs(t reflect.Type, depth int) []reflect.Value {
 	if depth <= 0 {
 		return nil
@@ -117,7 +118,7 @@ func structs(t reflect.Type, depth int) []reflect.Value {
 	return values
 }
 
-// slices are an empty slice, a slice of one zero element, and a slice of two equal elements.
+// slices returns an empty slice, a slice of one zero element, and a slice of two equal elements.
 func slices(t reflect.Type, depth int) []reflect.Value {
 	values := []reflect.Value{reflect.MakeSlice(t, 0, 0), reflect.MakeSlice(t, 1, 1)}
 	if depth <= 0 {
@@ -132,7 +133,7 @@ func slices(t reflect.Type, depth int) []reflect.Value {
 	return values
 }
 
-// maps have one entry, whose key is zero.
+// maps returns maps with one entry, whose key is the zero value.
 func maps(t reflect.Type, depth int) []reflect.Value {
 	if depth <= 0 {
 		return nil

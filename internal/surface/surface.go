@@ -1,5 +1,5 @@
-// Package surface calls exported functions with arguments that no caller should pass: nil, zero, negative, huge and duplicate values. It is
-// for tests. Its own go over the whole public surface of the module, which go generate lists.
+// Package surface calls exported functions with arguments that no caller should pass: nil, zero, negative, huge and duplicate values. Tests
+// use it. The tests of this package call all exported functions of the module, in a list that go generate makes.
 package surface
 
 import (
@@ -12,8 +12,8 @@ import (
 
 //go:generate sh -c "go run ./generate > public.tmp && mv public.tmp zz_generated.public_test.go"
 
-// Survive calls each function with every combination of odd values for its arguments, at most a few hundred, and fails the test for each
-// function that panics. A method value is a function too. What the functions return does not count.
+// Survive calls each function with every combination of odd values for its arguments, up to a few hundred. It fails the test for each
+// function that panics. Method values are functions, too. It ignores the results of the functions.
 func Survive(t *testing.T, functions ...any) {
 	t.Helper()
 	for _, f := range functions {
@@ -22,7 +22,7 @@ func Survive(t *testing.T, functions ...any) {
 	}
 }
 
-// Function is Survive for one function.
+// Function does the work of Survive for one function.
 func Function(t *testing.T, f reflect.Value) {
 	t.Helper()
 	for _, arguments := range combinations(f.Type()) {
@@ -32,8 +32,8 @@ func Function(t *testing.T, f reflect.Value) {
 	}
 }
 
-// Type calls the exported methods of a type and of pointers to it, as Survive does, on its zero value and on odd ones. It calls no methods
-// on nil pointers, which would be a mistake of the caller that Go itself reports well.
+// Type calls the exported methods of a type, and of pointers to the type, in the same way as Survive. The receivers are the zero value and
+// odd values. It calls no methods on nil pointers: such calls are mistakes of the caller, and Go itself reports them well.
 func Type(t *testing.T, of reflect.Type) {
 	t.Helper()
 	if of.Kind() == reflect.Interface {
@@ -42,7 +42,7 @@ func Type(t *testing.T, of reflect.Type) {
 	pointers := reflect.PointerTo(of)
 	for i := range pointers.NumMethod() {
 		if pointers.Method(i).Name == "DeepCopyInto" {
-			continue // generated; nowhere in Kubernetes does it take nil
+			continue // generated; nothing in Kubernetes passes nil to it
 		}
 		t.Run(pointers.Method(i).Name, func(t *testing.T) {
 			for _, value := range odd(of, 2) {
@@ -59,7 +59,7 @@ func Type(t *testing.T, of reflect.Type) {
 	}
 }
 
-// patience is how long a call may take. It finds calls that never return, also on a slow computer.
+// patience is the longest time that a call may take. It finds calls that never return, and it is long enough for a slow computer.
 const patience = 2 * time.Minute
 
 // survives calls f and fails the test if it panics or does not return.

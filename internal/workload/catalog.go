@@ -13,7 +13,7 @@ const Seed = 42
 // Zones returns the zones of every scenario.
 func Zones() []string { return []string{"zone-a", "zone-b", "zone-c"} }
 
-// Offering is one way to buy a type.
+// Offering is one way to buy an instance type.
 type Offering struct {
 	Zone      string
 	Spot      bool
@@ -21,7 +21,7 @@ type Offering struct {
 	Available bool
 }
 
-// Type is one instance type: its amounts with and without those that the node reserves for itself, and its prices.
+// Type is an instance type with its prices, its capacity, and the amounts that the node reserves for itself.
 type Type struct {
 	Name, Family, Category, Size, Arch string
 	Generation                         int
@@ -30,19 +30,19 @@ type Type struct {
 	GPUs                               int
 	MaxPods                            int
 	CapCPUm                            int64 // millicores, capacity
-	CapMemMi                           int64 // MiB, capacity (7.5% VM overhead already removed)
-	ReservedCPUm, ReservedMemMi        int64 // kube-reserved + eviction threshold
+	CapMemMi                           int64 // capacity in MiB, from which 7.5% VM overhead is already subtracted
+	ReservedCPUm, ReservedMemMi        int64 // kube-reserved plus the eviction threshold
 	ODPrice                            float64
 	Offerings                          []Offering
 }
 
-// AllocCPUm returns the CPU that pods can have, in millicores.
+// AllocCPUm returns the CPU that pods can use, in millicores.
 func (t *Type) AllocCPUm() int64 { return t.CapCPUm - t.ReservedCPUm }
 
-// AllocMemMi returns the memory that pods can have, in MiB.
+// AllocMemMi returns the memory that pods can use, in MiB.
 func (t *Type) AllocMemMi() int64 { return t.CapMemMi - t.ReservedMemMi }
 
-// unit hashes s to [0,1) with FNV-1a 64 followed by one splitmix64 finaliser.
+// unit hashes s to a number in [0,1), with FNV-1a 64 and then one round of the splitmix64 finalizer.
 func unit(s string) float64 {
 	h := fnv.New64a()
 	h.Write([]byte(s))
@@ -64,7 +64,7 @@ var allSizes = []size{{"medium", 1}, {"large", 2}, {"xlarge", 4}, {"2xlarge", 8}
 	{"12xlarge", 48}, {"16xlarge", 64}, {"24xlarge", 96}, {"32xlarge", 128}, {"48xlarge", 192}, {"metal", 192}}
 
 func maxPods(vcpu int) int {
-	switch { // ENIs*(IPv4 per ENI - 1) + 2
+	switch { // ENIs * (IPv4 addresses per ENI - 1) + 2
 	case vcpu <= 1:
 		return 8
 	case vcpu <= 2:
@@ -77,7 +77,7 @@ func maxPods(vcpu int) int {
 	return 737
 }
 
-// kubeReservedCPUm is 6% of the first core, 1% of the second, 0.5% of the next two, 0.25% of the rest.
+// kubeReservedCPUm returns 6% of the first core, 1% of the second, 0.5% of the next two, and 0.25% of all others.
 func kubeReservedCPUm(vcpu int) int64 {
 	m := 0.0
 	for i := 0; i < vcpu; i++ {
@@ -121,7 +121,7 @@ func Catalog() []*Type {
 				t.Offerings = append(t.Offerings, Offering{Zone: z, Price: od, Available: true})
 				f := 0.30 + 0.10*unit(name+"|"+z)
 				t.Offerings = append(t.Offerings, Offering{Zone: z, Spot: true, Price: math.Round(od*f*1e5) / 1e5,
-					Available: unit("ice|"+name+"|"+z) >= 0.03}) // 3% of spot offerings are out of capacity
+					Available: unit("ice|"+name+"|"+z) >= 0.03}) // 3% of the spot offerings have no capacity
 			}
 			out = append(out, t)
 		}

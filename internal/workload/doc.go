@@ -4,7 +4,8 @@
 //   - f and g, the mixes of Karpenter's own benchmark on its own 400 types; fa and fe, which have only one rule of f; and gpu;
 //   - ordinary clusters (Ordinary): one to three instance families and 120 deployments of round requests.
 //
-// The same seed gives the same bytes everywhere. Tests compare the Digest of a to e and of the ordinary clusters with recorded values.
+// The same seed gives the same bytes on every computer. Tests compare the Digest of the mixes a to e and of the ordinary clusters with
+// recorded values.
 //
 //	s := workload.Snapshot(workload.Catalog(), workload.Deployments(10_000), nil)
 package workload

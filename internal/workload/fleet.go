@@ -16,21 +16,22 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Fleet describes nodes to consolidate: nodes of many types, all equally full, with pods of fifty applications.
+// Fleet describes nodes to consolidate. The nodes are of many types, all are equally full, and their pods belong to fifty applications.
 type Fleet struct {
 	Nodes int
-	// Fill is the requested share of a node's processors or memory, whichever is larger.
+	// Fill is the requested share of a node's CPU or memory, whichever is larger.
 	Fill float64
-	// Mixed adds separate pools for spot and for arm nodes, zone spreads, pods that keep apart, pods bound to zones, architectures and
-	// capacity types, and PodDisruptionBudgets.
+	// Mixed adds separate pools for spot nodes and for arm64 nodes, zone spreads, hostname anti-affinity, pods that require a zone, an
+	// architecture or a capacity type, and PodDisruptionBudgets.
 	Mixed bool
-	// Dense fleets have three pods of a third of the size instead of each pod: about 18 on a node that is two fifths full.
+	// Dense replaces each pod by three pods of a third of its size. A node with Fill 0.4 then has about 18 pods.
 	Dense bool
-	// Seed of the draw; 0 means Seed.
+	// Seed is the seed of the draw. 0 means the constant Seed.
 	Seed uint64
 }
 
-// Snapshot makes the fleet, with settled nodes that may be consolidated without limit. The same Fleet gives the same.
+// Snapshot returns the fleet. Its nodes have existed for a long time and may be consolidated without limit. The same Fleet gives the same
+// snapshot.
 func (f Fleet) Snapshot() *scheduling.Snapshot {
 	if f.Seed == 0 {
 		f.Seed = Seed
@@ -73,7 +74,7 @@ func addPools(s *scheduling.Snapshot) {
 	slices.SortFunc(s.NodePools, func(a, b scheduling.NodePool) int { return a.Key.Compare(b.Key) })
 }
 
-// thirds has three pods for each, of a third of its size.
+// thirds returns three pods for each pod of the list, with a third of its requests.
 func thirds(list []Pod) []Pod {
 	var out []Pod
 	for _, p := range list {
@@ -86,7 +87,7 @@ func thirds(list []Pod) []Pod {
 	return out
 }
 
-// finish gives a node its NodeClaim and, if Mixed is set, gives its pods their constraints.
+// finish adds the NodeClaim of a node. If Mixed is set, it also adds constraints to the pods.
 func (f Fleet) finish(s *scheduling.Snapshot, n *scheduling.Node) {
 	if f.Mixed {
 		switch {
@@ -107,7 +108,7 @@ func (f Fleet) finish(s *scheduling.Snapshot, n *scheduling.Node) {
 	Settle(n, s.Time.Add(-24*time.Hour))
 }
 
-// Settle makes a node one that exists since the given time: the node is ready and has a NodeClaim.
+// Settle makes a node that has existed since the given time: the node is ready and has a NodeClaim.
 func Settle(n *scheduling.Node, since time.Time) {
 	created := metav1.NewTime(since)
 	n.Object.CreationTimestamp = created
@@ -122,7 +123,7 @@ func Settle(n *scheduling.Node, since time.Time) {
 	}
 }
 
-// constrain gives pods of some applications rules: applications are called run00 to run49.
+// constrain adds rules to pods of some applications. The applications are called run00 to run49.
 func constrain(p *corev1.Pod, labels map[string]string) {
 	own := &metav1.LabelSelector{MatchLabels: map[string]string{"app": p.Labels["app"]}}
 	pin := func(key string) {
@@ -149,7 +150,7 @@ func constrain(p *corev1.Pod, labels map[string]string) {
 	}
 }
 
-// settleSpreads raises the skew of the spreads to that of the present pods, plus two.
+// settleSpreads raises the maxSkew of the spread constraints to the current skew plus two.
 func settleSpreads(s *scheduling.Snapshot) {
 	counts := map[string]map[string]int32{}
 	each := func(do func(p *corev1.Pod, zone string)) {
@@ -178,7 +179,7 @@ func settleSpreads(s *scheduling.Snapshot) {
 	})
 }
 
-// addBudgets gives every fifth application a budget that allows the disruption of a tenth of its pods at a time.
+// addBudgets adds a PodDisruptionBudget to every fifth application. It allows a tenth of the pods to be disrupted at a time.
 func addBudgets(s *scheduling.Snapshot) {
 	for app := 0; app < 50; app += 5 {
 		name := fmt.Sprintf("run%02d", app)

@@ -1,13 +1,13 @@
 package workload
 
-// mersenne is the generator MT19937 of Matsumoto and Nishimura (1998), with the seeding and output of Python's random.Random. The ordinary
-// clusters were first drawn with Python, and the same seed must give the same clusters here.
+// mersenne is the generator MT19937 of Matsumoto and Nishimura (1998). Seeding and output are those of Python's random.Random. The ordinary
+// clusters were first drawn with Python, and the same seed must still give the same clusters.
 type mersenne struct {
 	state [624]uint32
 	at    int
 }
 
-// newMersenne seeds the generator with an integer, as Python does: by the integer's 32-bit words, lowest first.
+// newMersenne seeds the generator with an integer in the same way as Python: with the 32-bit words of the integer, lowest first.
 func newMersenne(seed uint64) *mersenne {
 	words := []uint32{uint32(seed)}
 	if high := uint32(seed >> 32); high != 0 {
@@ -19,7 +19,7 @@ func newMersenne(seed uint64) *mersenne {
 	for i := 1; i < len(s); i++ {
 		s[i] = 1812433253*(s[i-1]^s[i-1]>>30) + uint32(i)
 	}
-	// The state is mixed twice: the first pass adds words, and the second subtracts indexes.
+	// The state is mixed in two passes: the first adds words of the seed, and the second subtracts indexes.
 	i, word := 1, 0
 	next := func() {
 		if i++; i == len(s) {
@@ -39,7 +39,7 @@ func newMersenne(seed uint64) *mersenne {
 	return m
 }
 
-// uint32 returns the next output.
+// uint32 returns the next output of the generator.
 func (m *mersenne) uint32() uint32 {
 	if m.at == len(m.state) {
 		m.refill()
@@ -65,7 +65,7 @@ func (m *mersenne) refill() {
 	m.at = 0
 }
 
-// below returns a number from 0 to n-1, for n > 0. It takes as many of the highest bits of an output as n has, and draws again while the
+// below returns a number from 0 to n-1, for n > 0. It takes the highest bits of an output, as many as n has, and draws again while the
 // result is too large.
 func (m *mersenne) below(n int) int {
 	bits := 0
@@ -79,5 +79,5 @@ func (m *mersenne) below(n int) int {
 	}
 }
 
-// choice returns one of a list's elements.
+// choice returns a random element of the list.
 func choice[T any](m *mersenne, list ...T) T { return list[m.below(len(list))] }

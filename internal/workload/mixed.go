@@ -13,10 +13,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Mixed returns the mix of Karpenter's own scheduling benchmark on its 400 types: a fifth of the pods is plain, a fifth is spread over
-// zones, a fifth is spread over hosts, a fifth has affinity by zone, and a fifth has anti-affinity by hostname. Labels and the selectors of
-// spreads are drawn independently, as in that benchmark, so some pods don't count themselves. Sizes and labels come from a stream of the
-// seed.
+// Mixed returns the pods of Karpenter's own scheduling benchmark, on its 400 instance types. A fifth of the pods is plain, a fifth is
+// spread over zones, a fifth is spread over hosts, a fifth has affinity by zone, and a fifth has anti-affinity by hostname. Labels and the
+// selectors of spreads are drawn independently, as in that benchmark. So some pods don't match their own selectors. The seed determines
+// sizes and labels.
 func Mixed(n int, seed uint64) *scheduling.Snapshot {
 	s := snapshot(plainTypes(400))
 	r := rng(seed, 4)
@@ -46,8 +46,8 @@ func Mixed(n int, seed uint64) *scheduling.Snapshot {
 	return s
 }
 
-// Preferring returns the preference mix of the same benchmark: identical pods that prefer the first zone, prefer different zones from each
-// other, which is impossible, and prefer different hostnames.
+// Preferring returns the pods with preferences of the same benchmark. All pods are equal. They prefer the first zone, zones different from
+// each other (which is impossible), and hostnames different from each other.
 func Preferring(n int, seed uint64) *scheduling.Snapshot {
 	s := snapshot(plainTypes(400))
 	first := drawn("", rng(seed, 5))
@@ -87,14 +87,14 @@ func spread(pod *corev1.Pod, key, selects string) {
 	}}
 }
 
-// itself returns a term that selects pods with the pod's labels.
+// itself returns a pod affinity term that selects pods with the labels of the pod.
 func itself(pod *corev1.Pod, key string) corev1.PodAffinityTerm {
 	return corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: pod.Labels}}
 }
 
-// plainTypes returns the types of Karpenter's benchmark. The i-th has i CPUs, 2i GiB and room for 10i pods, and reserves a tenth of a CPU
-// and 10 MiB for itself. It costs ten cents an hour per CPU and per 10^9 bytes, on-demand in three zones and at the same price as spot in
-// two.
+// plainTypes returns the instance types of Karpenter's benchmark. The i-th type has i CPUs, 2i GiB and room for 10i pods. It reserves a
+// tenth of a CPU and 10 MiB for itself. It costs ten cents per hour for each CPU and for each 10^9 bytes of memory. It is offered on demand
+// in three zones, and at the same price as spot in two zones.
 func plainTypes(n int) []*cloudprovider.InstanceType {
 	types := make([]*cloudprovider.InstanceType, n)
 	for i := range types {

@@ -12,25 +12,25 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Ordinary describes an ordinary cluster: one to three instance families whose on-demand prices grow in proportion to their size, and about
-// 120 deployments of round requests, with or without rules between pods. The same Ordinary gives the same cluster.
+// Ordinary describes an ordinary cluster. It has one to three instance families, whose on-demand prices are proportional to their sizes.
+// About 120 deployments have round requests, with or without rules between pods. The same Ordinary gives the same cluster.
 type Ordinary struct {
-	// Families of instance types; OrdinaryFamilies lists those known.
+	// Families are the instance families. OrdinaryFamilies returns the possible ones.
 	Families []string
-	// Rules of the pods: one of OrdinaryRules.
+	// Rules are the rules between pods: one of OrdinaryRules.
 	Rules string
-	// Zones that every type is sold in, 1 to 6, at the same price.
+	// Zones is the number of zones, 1 to 6. Each type has the same price in all of them.
 	Zones int
-	// Seed of the draw.
+	// Seed is the seed of the draw.
 	Seed uint64
-	// Pods is the total number of pods; 0 means OrdinaryPods.
+	// Pods is the total number of pods. 0 means OrdinaryPods.
 	Pods int
 }
 
-// OrdinaryPods is how many pods an ordinary cluster has by default.
+// OrdinaryPods is the default number of pods of an ordinary cluster.
 const OrdinaryPods = 2200
 
-// ordinaryFamily has the on-demand price in us-east-1, USD per hour and CPU, and the memory per CPU.
+// ordinaryFamily has the on-demand price in us-east-1, in USD per hour and CPU, and the GiB of memory per CPU.
 type ordinaryFamily struct {
 	name  string
 	price float64
@@ -52,11 +52,11 @@ func OrdinaryFamilies() []string {
 	return names
 }
 
-// OrdinaryRules returns the rules that Ordinary knows: none; anti, where every seventh deployment of at most 20 pods keeps them on separate
-// nodes; spread, where every fourth deployment spreads them over zones; and both.
+// OrdinaryRules returns the rules that Ordinary knows. With "anti", every seventh deployment with at most 20 pods keeps its pods on
+// separate nodes. With "spread", every fourth deployment spreads its pods over zones. "both" has both of these, and "none" has neither.
 func OrdinaryRules() []string { return []string{"none", "anti", "spread", "both"} }
 
-// Name is FAMILY+FAMILY-RULES-ZONESz-SEED, with -PODSp appended for another number of pods than OrdinaryPods.
+// Name returns FAMILY+FAMILY-RULES-ZONESz-SEED. If Pods is not OrdinaryPods, it appends -PODSp.
 func (o Ordinary) Name() string {
 	name := fmt.Sprintf("%s-%s-%dz-%d", strings.Join(o.Families, "+"), o.Rules, o.Zones, o.Seed)
 	if o.Pods != 0 && o.Pods != OrdinaryPods {
@@ -65,7 +65,7 @@ func (o Ordinary) Name() string {
 	return name
 }
 
-// ParseOrdinary reads what Name writes.
+// ParseOrdinary reads the output of Name.
 func ParseOrdinary(name string) (Ordinary, error) {
 	parts := strings.Split(name, "-")
 	if len(parts) != 4 && len(parts) != 5 {
@@ -111,7 +111,7 @@ func (o Ordinary) check() error {
 	return nil
 }
 
-// Snapshot makes the cluster. An Ordinary that names an unknown family or rule, or zones out of range, is an error.
+// Snapshot returns the cluster. An Ordinary with an unknown family, with unknown rules, or with numbers out of range is an error.
 func (o Ordinary) Snapshot() (*scheduling.Snapshot, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("ordinary cluster %s: %w", o.Name(), err)
@@ -124,7 +124,7 @@ func (o Ordinary) Snapshot() (*scheduling.Snapshot, error) {
 	return s, nil
 }
 
-// types are EC2's sizes; the room that a node reserves is that of Amazon Linux 2023 and of three small DaemonSets.
+// types returns the types in EC2's sizes. The resources that a node reserves are those of Amazon Linux 2023 and of three small DaemonSets.
 func (o Ordinary) types() []*Type {
 	var types []*Type
 	for _, name := range o.Families {
@@ -164,16 +164,17 @@ func ordinaryMaxPods(vcpu int) int {
 	return 737
 }
 
-// round4 rounds like decimal notation, so that the price is the number in a price list.
+// round4 rounds to four decimal places like decimal notation, so that the result is the number in a price list.
 func round4(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 4, 64), 64)
-	if err != nil { // formatted text can always be parsed
+	if err != nil { // a formatted number can always be parsed
 		return x
 	}
 	return y
 }
 
-// pods are drawn deployment by deployment, like in the generator in Python; another order of the draws would give other results.
+// pods draws the pods, one deployment after another, like the original generator in Python. Another order of draws would give other
+// results.
 func (o Ordinary) pods() []Pod {
 	total := o.Pods
 	if total == 0 {

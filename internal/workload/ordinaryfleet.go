@@ -10,26 +10,26 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// OrdinaryFleet is an ordinary cluster that has shrunk: settled nodes of its instance types that are two fifths full, whose pods
+// OrdinaryFleet is an ordinary cluster from which pods have gone. Its nodes have existed for a long time and are two fifths full. Its pods
 // keep their rules. The same OrdinaryFleet gives the same fleet.
 type OrdinaryFleet struct {
-	// Cluster has families, rules, zones and seed. Its Pods must be 0, because the number of pods follows from the nodes.
+	// Cluster has the families, rules, zones and seed. Its Pods must be 0, because the number of pods follows from the nodes.
 	Cluster Ordinary
-	// Nodes of the fleet, at least 1.
+	// Nodes is the number of nodes, at least 1.
 	Nodes int
 }
 
-// OrdinaryFill is how full the nodes of an OrdinaryFleet are: the requested share of the processors or of the memory of all nodes,
-// whichever is larger.
+// OrdinaryFill says how full the nodes of an OrdinaryFleet are: the requested share of the CPU or of the memory of all nodes, whichever is
+// larger.
 const OrdinaryFill = 0.4
 
-// mostOrdinaryNodes bounds the number of nodes that are drawn.
+// mostOrdinaryNodes bounds the number of nodes.
 const mostOrdinaryNodes = 5000
 
-// Name returns the name of the cluster with -NODESn appended.
+// Name returns the name of the cluster, with -NODESn appended.
 func (f OrdinaryFleet) Name() string { return fmt.Sprintf("%s-%dn", f.Cluster.Name(), f.Nodes) }
 
-// ParseOrdinaryFleet reads what Name writes.
+// ParseOrdinaryFleet reads the output of Name.
 func ParseOrdinaryFleet(name string) (OrdinaryFleet, error) {
 	last := max(strings.LastIndexByte(name, '-'), 0)
 	o, err := ParseOrdinary(name[:last])
@@ -53,7 +53,7 @@ func (f OrdinaryFleet) check() error {
 	return nil
 }
 
-// Snapshot makes the fleet. Names as in Ordinary.Snapshot are errors here too.
+// Snapshot returns the fleet. The errors of Ordinary.Snapshot are errors here, too.
 func (f OrdinaryFleet) Snapshot() (*scheduling.Snapshot, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (f OrdinaryFleet) Snapshot() (*scheduling.Snapshot, error) {
 	return s, nil
 }
 
-// open draws empty nodes of the sizes xlarge to 8xlarge; the zones take turns.
+// open draws empty nodes of the sizes xlarge to 8xlarge, in each zone in turn.
 func (f OrdinaryFleet) open(catalog []*Type) []Node {
 	sizes := slices.DeleteFunc(slices.Clone(catalog), func(t *Type) bool { return t.VCPU < 4 || t.VCPU > 32 })
 	r := rng(f.Cluster.Seed, 77)
@@ -86,7 +86,7 @@ func (f OrdinaryFleet) open(catalog []*Type) []Node {
 	return nodes
 }
 
-// fill draws deployments and puts each pod on the emptiest node that its rules allow, until the nodes are full enough.
+// fill draws deployments and places each pod on the emptiest node that its rules allow, until the nodes are full enough.
 func (f OrdinaryFleet) fill(nodes []Node) []Node {
 	var haveCPU, haveMem, cpu, mem int64
 	for i := range nodes {
@@ -112,7 +112,7 @@ func (f OrdinaryFleet) fill(nodes []Node) []Node {
 			at, least = i, share
 		}
 		if at < 0 {
-			continue // a fleet of few nodes has no place for this pod
+			continue // if the fleet has few nodes, the pod can be without a place
 		}
 		p.Node = nodes[at].Name
 		nodes[at].Pods = append(nodes[at].Pods, p)
@@ -127,7 +127,7 @@ func (f OrdinaryFleet) fill(nodes []Node) []Node {
 	return nodes
 }
 
-// evenly reports whether one more pod in the zone keeps its deployment spread over all zones with a skew of 1.
+// evenly reports whether the pods of a deployment still have a skew of at most 1 over all zones after one more pod is added in the zone.
 func evenly(counts map[string]int, t *Type, zone string) bool {
 	for _, o := range t.Offerings {
 		if counts[o.Zone] < counts[zone] {

@@ -6,30 +6,30 @@ import (
 	"math/rand/v2"
 )
 
-// Pod is one pending (or running) pod. App names its deployment.
+// Pod is a pending or bound pod. App is the name of its deployment.
 type Pod struct {
 	Name, App    string
 	CPUm, MemMi  int64
 	NodeSelector map[string]string
-	ZoneSpread   bool // topologySpreadConstraint on zone, maxSkew 1, DoNotSchedule, selecting its own app
-	HostAnti     bool // required pod anti-affinity on hostname, selecting its own app
+	ZoneSpread   bool // a topology spread constraint over zones, maxSkew 1, DoNotSchedule, that selects pods of the same App
+	HostAnti     bool // a required anti-affinity by hostname that selects pods of the same App
 	// Running pods only.
 	Node string
 }
 
-// Labels that the scenarios select on.
+// Labels that pods of the scenarios select.
 const (
-	// LabelZone is the zone.
+	// LabelZone is the label of the zone.
 	LabelZone = "topology.kubernetes.io/zone"
-	// LabelArch is the architecture.
+	// LabelArch is the label of the architecture.
 	LabelArch = "kubernetes.io/arch"
-	// LabelCapacityType is "spot" or "on-demand".
+	// LabelCapacityType is the label of the capacity type, "spot" or "on-demand".
 	LabelCapacityType = "karpenter.sh/capacity-type"
 )
 
 func rng(seed, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
 
-// Homogeneous is n identical pods, 1 cpu and 2Gi.
+// Homogeneous returns n identical pods that request 1 CPU and 2Gi.
 func Homogeneous(n int) []Pod {
 	out := make([]Pod, n)
 	for i := range out {
@@ -41,7 +41,7 @@ func Homogeneous(n int) []Pod {
 var depCPU = []int64{100, 250, 500, 750, 1000, 1500, 2000, 3000, 4000}
 var depRatio = []float64{0.5, 1, 2, 4, 8} // GiB per core
 
-// shapes draws one (cpu, memory) shape for each of 50 deployments.
+// shapes draws the CPU and memory requests of the pods of 50 deployments.
 func shapes(r *rand.Rand) [][2]int64 {
 	out := make([][2]int64, 50)
 	for d := range out {
@@ -52,7 +52,7 @@ func shapes(r *rand.Rand) [][2]int64 {
 	return out
 }
 
-// Deployments is n pods dealt round-robin to 50 deployments, each with its own shape and label.
+// Deployments returns n pods, which are assigned to 50 deployments in turn. Each deployment has its own requests and its own label.
 func Deployments(n int) []Pod { return deployments(n, Seed) }
 
 func deployments(n int, seed uint64) []Pod {
@@ -65,8 +65,9 @@ func deployments(n int, seed uint64) []Pod {
 	return out
 }
 
-// Constrained is like Deployments, with constraints by the deployment's number d. If d%3 is 0, a zonal spread; if it is 1, hostname
-// anti-affinity to itself; if it is 2, a nodeSelector: by d/3%3, this is one zone, one architecture, or one capacity type.
+// Constrained is like Deployments, with constraints that depend on the number d of the deployment. If d%3 is 0, the constraint is a spread
+// over zones; if it is 1, hostname anti-affinity to the same deployment; if it is 2, a node selector. The node selector requires one zone,
+// one architecture or one capacity type, depending on d/3%3.
 func Constrained(n int) []Pod { return constrained(n, Seed) }
 
 func constrained(n int, seed uint64) []Pod {
@@ -93,7 +94,7 @@ func constrained(n int, seed uint64) []Pod {
 	return out
 }
 
-// Diverse is n pods, cpu log-uniform in [50m,4000m], memory log-uniform in [64Mi,16384Mi], no constraints.
+// Diverse returns n pods without constraints. CPU is log-uniform in [50m,4000m], and memory is log-uniform in [64Mi,16384Mi].
 func Diverse(n int) []Pod { return diverse(n, Seed) }
 
 func diverse(n int, seed uint64) []Pod {
@@ -119,8 +120,9 @@ type Node struct {
 	Pods []Pod
 }
 
-// Existing makes n nodes filled with pods like those of Deployments until the share fill of the node's CPU or memory is used. Types: cheap
-// amd64/arm64 c, m, r of 8 or 16 vCPU. Zone round-robin, every second node spot.
+// Existing returns n nodes. It fills each with pods like those of Deployments until the share fill of the node's CPU or memory is used.
+// The types are cheap amd64 and arm64 types of the families c, m and r with 8 or 16 vCPUs. The zones take turns, and every second node is a
+// spot node.
 func Existing(cat []*Type, n int, fill float64) []Node { return existing(cat, n, fill, Seed) }
 
 func existing(cat []*Type, n int, fill float64, seed uint64) []Node {

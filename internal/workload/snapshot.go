@@ -14,10 +14,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// PoolName is the only NodePool of every workload: linux, both architectures, both capacity types, no limits.
+// PoolName is the name of the only NodePool of every workload. It allows Linux, both architectures and both capacity types, and has no
+// limits.
 const PoolName = "default"
 
-// Snapshot turns a workload into the scheduler's input.
+// Snapshot converts a workload to a scheduling.Snapshot.
 func Snapshot(catalog []*Type, pods []Pod, nodes []Node) *scheduling.Snapshot {
 	s := snapshot(InstanceTypes(catalog))
 	for i := range pods {
@@ -29,7 +30,7 @@ func Snapshot(catalog []*Type, pods []Pod, nodes []Node) *scheduling.Snapshot {
 	return s
 }
 
-// snapshot returns a snapshot with the pool and its instance types, and without pods.
+// snapshot returns a snapshot with the pool and its instance types, but without pods.
 func snapshot(types []*cloudprovider.InstanceType) *scheduling.Snapshot {
 	return &scheduling.Snapshot{
 		Time:       time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
@@ -51,7 +52,7 @@ func pool() *v1.NodePool {
 	return p
 }
 
-// InstanceTypes returns the catalog's types as a provider would list them.
+// InstanceTypes converts the catalog's types to those that a provider would list.
 func InstanceTypes(catalog []*Type) []*cloudprovider.InstanceType {
 	out := make([]*cloudprovider.InstanceType, len(catalog))
 	for i, t := range catalog {
@@ -141,12 +142,11 @@ func node(n *Node) scheduling.Node {
 	return out
 }
 
-// Named returns a scenario's snapshot: a (identical pods), b (50 deployments), c (constrained mix), d (all different),
-// e (2,000 nodes 60 % full and b's pods), f (Mixed), fa (Apart), fe (ApartEC2), g (Preferring), gpu (GPUs). Anything else is
-// nil.
+// Named returns the snapshot of a scenario: a (identical pods), b (50 deployments), c (constrained mix), d (all different), e (2,000 nodes
+// that are 60 % full, and the pods of b), f (Mixed), fa (Apart), fe (ApartEC2), g (Preferring), gpu (GPUs). It returns nil for other names.
 func Named(name string, pods int) *scheduling.Snapshot { return Seeded(name, pods, Seed) }
 
-// Seeded is Named with another seed. The pods of a don't depend on it.
+// Seeded is Named with a seed. The seed has no effect on the pods of a.
 func Seeded(name string, pods int, seed uint64) *scheduling.Snapshot {
 	catalog := Catalog()
 	switch strings.ToLower(name) {

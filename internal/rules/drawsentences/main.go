@@ -1,5 +1,5 @@
 // Command drawsentences prints random sentences of the repository, for a reader with fresh eyes to grade as clear, doubtful or unclear. At
-// least 95 of 100 should be clear, and none unclear. Mend the others, and draw again with another seed:
+// least 95 of 100 sentences should be clear, and none unclear. Rewrite the other sentences, and draw again with another seed:
 //
 //	go run ./internal/rules/drawsentences --seed 7 --count 300
 package main
@@ -48,7 +48,7 @@ func draw(fsys fs.FS, count int, seed uint64) error {
 	return nil
 }
 
-// moduleSentences returns the sentences of the module in a folder, and of documents.
+// moduleSentences returns the sentences of the module in a folder, and of the documents.
 func moduleSentences(fsys fs.FS, dir string, documents map[string]string) ([]rules.Sentence, error) {
 	module, err := fs.Sub(fsys, dir)
 	if err != nil {
@@ -65,7 +65,7 @@ func moduleSentences(fsys fs.FS, dir string, documents map[string]string) ([]rul
 	return all, nil
 }
 
-// pages returns the documents that people read: those of docs, without the list of the specification, and those at the root.
+// pages returns the documents that people read: those at the root and those of docs, without the statements of the specification.
 func pages(fsys fs.FS) (map[string]string, error) {
 	all := make(map[string]string)
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/conformance/*.md"} {

@@ -1,4 +1,4 @@
-// Command generate lists the exported functions and types of all public packages for the tests of package surface.
+// Command generate lists the exported functions and types of all public packages. The tests of package surface use the list.
 //
 //	go run ./generate > zz_generated.public_test.go
 package main
@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// list is the generated file.
+// list returns the content of the generated file.
 func list() ([]byte, error) {
 	var imports, functions, types bytes.Buffer
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -90,8 +90,7 @@ func publicTypes() map[string]reflect.Type {
 `, &imports, &functions, &types))
 }
 
-// skipped reports whether a folder has no public packages: those for tests take a *testing.T, and mocks panic when they are
-// misused.
+// skipped reports whether a folder is left out: packages for tests take a *testing.T, and mocks panic if they are misused.
 func skipped(path, name string) bool {
 	switch path {
 	case ".":
@@ -102,7 +101,7 @@ func skipped(path, name string) bool {
 	return name == "mock" || name == "testdata" || strings.HasPrefix(name, ".") || name == "internal"
 }
 
-// exported are the names of a package.
+// exported has the exported names of a package.
 type exported struct{ functions, types []string }
 
 func read(folder string) (exported, error) {

@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// FirstFitDecreasing packs pods in order of size, the largest first, each into the first node of one type that has room. Then it gives each
-// node the cheapest type that holds its pods. A pod's size is its largest share of a resource of the type. Of two equally large pods, that
-// whose shares have the larger sum comes first. The result is the best over all types to start from.
+// FirstFitDecreasing packs the largest pods first. It places each pod on the first node with enough room, and all nodes are of one type.
+// Then it changes each node to the cheapest type that can hold its pods. The size of a pod is its largest share of a resource of the type.
+// If two pods are equally large, the pod with the larger sum of shares comes first. It does this for each type and returns the cheapest
+// result.
 func (p *Problem) FirstFitDecreasing() Packing { return p.best(p.firstFitFrom) }
 
 func (p *Problem) firstFitFrom(start *Type) Packing {

@@ -2,13 +2,13 @@ package packers
 
 import "math"
 
-// VectorGreedy packs by the norm-based greedy of Panigrahy, Talwar, Uyeda and Wieder ("Heuristics for vector bin packing",
-// 2011). It fills one node of one type after the other, always with the pod that leaves the smallest weighted square of the remaining room.
-// Then it gives each node the cheapest type that holds its pods. The result is the best over all types to start from.
+// VectorGreedy is the norm-based greedy algorithm of Panigrahy, Talwar, Uyeda and Wieder ("Heuristics for vector bin packing", 2011). It
+// fills one node of one type after another. It always adds the pod with which the weighted square of the remaining room is smallest. Then
+// it changes each node to the cheapest type that can hold its pods. It does this for each type and returns the cheapest result.
 func (p *Problem) VectorGreedy() Packing { return p.best(p.greedyFrom) }
 
 func (p *Problem) greedyFrom(start *Type) Packing {
-	// The number of pods is a limit, but no dimension of the norm.
+	// The number of pods is a limit, but not a dimension of the norm.
 	dimensions := len(p.Resources) - 1
 	weights := make([]float64, dimensions)
 	sum := 0.0
@@ -69,8 +69,8 @@ func (p *Problem) greedyFrom(start *Type) Packing {
 	return out
 }
 
-// norm returns the weighted square of the share of a node that remains after a pod is added. The conversions prevent a compiler from fusing
-// multiplications and additions, which would give other results on other processors.
+// norm returns the weighted square of the shares of a node that remain after a pod is added. The conversions keep the compiler from fusing
+// multiplications and additions. Fused operations would give different results on other processors.
 func norm(weights []float64, need, room, whole []int64) float64 {
 	sum := 0.0
 	for r, w := range weights {

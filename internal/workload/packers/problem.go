@@ -12,25 +12,26 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Problem is a number of pods and the nodes that can be bought for them.
+// Problem has pods, and the nodes that can be bought for them.
 type Problem struct {
-	// Resources in the order of all amounts: thousandths of a CPU, bytes, pieces. The last is the number of pods.
+	// Resources are the resources, in the order of all lists of amounts. Amounts are in thousandths of a CPU, bytes, or pieces. The last
+	// resource is the number of pods.
 	Resources []corev1.ResourceName
-	// Types in the order of the catalogue.
+	// Types are the instance types, in the order of the catalog.
 	Types []Type
-	// Classes of pods with equal requests, in the order of their first pods.
+	// Classes are classes of pods with equal requests, in the order of their first pods.
 	Classes []Class
-	// Ruled is how many pods have rules or preferences about other pods or nodes (spread constraints, affinity, anti-affinity), which the
-	// packers ignore. A plan that keeps them may cost more than a packing without.
+	// Ruled is the number of pods that have rules or preferences about other pods or nodes (spread constraints, affinity, anti-affinity).
+	// The packers ignore these. A plan that keeps the rules may cost more than a packing that ignores them.
 	Ruled int
 }
 
-// Type is a kind of node.
+// Type is a kind of node that can be bought.
 type Type struct {
 	Name string
-	// Room is the room for pods, without that of DaemonSets.
+	// Room is the room for pods, after subtracting the requests of DaemonSets.
 	Room []int64
-	// Price of the cheapest available offering, USD per hour.
+	// Price is the price of the cheapest available offering, in USD per hour.
 	Price float64
 }
 
@@ -40,8 +41,8 @@ type Class struct {
 	Count int
 }
 
-// Of makes the problem of a snapshot's waiting pods. A snapshot with nodes, or with pods that choose among nodes, is an
-// error: these packers don't know which node takes which pod.
+// Of returns the problem of a snapshot's pending pods. A snapshot with nodes, or with pods that select nodes, is an error: the packers
+// don't know which node accepts which pod.
 func Of(s *scheduling.Snapshot) (*Problem, error) {
 	if len(s.Nodes) > 0 {
 		return nil, fmt.Errorf("the snapshot has %d nodes: only new nodes are packed", len(s.Nodes))
@@ -79,7 +80,7 @@ func Of(s *scheduling.Snapshot) (*Problem, error) {
 	return p, p.addTypes(s)
 }
 
-// addTypes adds the types that some pool can buy.
+// addTypes adds the types that any pool can buy.
 func (p *Problem) addTypes(s *scheduling.Snapshot) error {
 	daemons := make([]int64, len(p.Resources))
 	for _, set := range s.DaemonSets {
@@ -157,13 +158,13 @@ func choosesNodes(a *corev1.Affinity) bool {
 
 // Packing is the result of a packer.
 type Packing struct {
-	// Cost of all nodes, in USD per hour; +Inf if some pod fits no type.
+	// Cost is the cost of all nodes, in USD per hour. It is +Inf if some pod fits on no type.
 	Cost float64
 	// Nodes is the number of nodes.
 	Nodes int
 }
 
-// best packs with each type in turn and keeps the cheapest result; of equally cheap results, it keeps the first.
+// best packs with each type and returns the cheapest result. If several are equally cheap, it returns the first.
 func (p *Problem) best(pack func(start *Type) Packing) Packing {
 	best := Packing{Cost: math.Inf(1)}
 	for i := range p.Types {
@@ -174,7 +175,7 @@ func (p *Problem) best(pack func(start *Type) Packing) Packing {
 	return best
 }
 
-// cheapest returns the price of the cheapest type that holds this load.
+// cheapest returns the price of the cheapest type that can hold the amounts used.
 func (p *Problem) cheapest(used []int64) float64 {
 	price := math.Inf(1)
 	for i := range p.Types {
@@ -194,7 +195,7 @@ func fits(need, room []int64) bool {
 	return true
 }
 
-// Steps estimates the work of VectorGreedy: the number of classes that it checks, over all pods and all types to start from.
+// Steps estimates the work of VectorGreedy: how many classes it checks, summed over all pods and all types.
 func (p *Problem) Steps() int64 {
 	pods := int64(0)
 	for i := range p.Classes {
