@@ -21,8 +21,8 @@ type conversionQuestion struct {
 	Object      json.RawMessage `json:"object"`
 }
 
-// conversions compares this project's conversion with the conversion of the last Karpenter release that had one. Each object is a spec of
-// the suite "conversion". If the results differ, the name of the spec contains the fields.
+// conversions compares this project's conversion with the conversion of the last Karpenter release that had one. Each object is one spec of
+// the suite "conversion". If the results differ, the spec's name contains the paths of the differing fields.
 func (w *workspace) conversions() (release, ours outcome, err error) {
 	release, ours = newOutcome(), newOutcome()
 	var questions []conversionQuestion
@@ -126,7 +126,7 @@ func convertOurs(q conversionQuestion) ([]byte, error) {
 }
 
 // differingFields returns the paths at which two objects differ. Empty and missing values are equal. apiVersion and kind are ignored,
-// because the server sets them.
+// because the API server sets them.
 func differingFields(a, b []byte) (string, error) {
 	var x, y map[string]any
 	if err := json.Unmarshal(a, &x); err != nil {
@@ -168,8 +168,8 @@ func compareValues(path string, a, b any, paths map[string]bool) {
 	}
 }
 
-// readable makes values comparable: it parses JSON in annotations, whose keys may have another order, and durations, which may be written
-// differently.
+// readable makes values comparable. It parses JSON in annotations, because the order of keys may differ, and durations, because one
+// duration can be written in several ways.
 func readable(v any) any {
 	if list, ok := v.([]any); ok {
 		out := make([]any, len(list))

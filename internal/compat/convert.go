@@ -13,7 +13,7 @@ import (
 	dkawsv1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// oursToHub converts v1beta1 to v1, as this project does. With compat, the result can be compared with that of Karpenter's webhook.
+// oursToHub converts v1beta1 to v1, as this project does. If compat is true, the result can be compared with that of Karpenter's webhook.
 func oursToHub(kind string, object []byte, expireAfter string, compat bool) ([]byte, error) {
 	options := dkv1beta1.ConvertOptions{NodeClass: schema.GroupKind{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass"}, ReferenceCompat: compat, Force: true}
 	if err := json.Unmarshal([]byte(`"`+expireAfter+`"`), &options.OwnerExpireAfter); err != nil {

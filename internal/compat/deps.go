@@ -2,7 +2,7 @@
 
 package main
 
-// The imports of the peers' suites, so that go.mod and go.sum contain them.
+// These imports belong to the suites of the releases. They are here so that go.mod and go.sum contain their modules.
 import (
 	_ "github.com/aws/karpenter-provider-aws/pkg/apis"
 	_ "github.com/aws/karpenter-provider-aws/pkg/apis/v1"

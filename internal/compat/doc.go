@@ -6,7 +6,7 @@
 //
 // The suites come from the released modules in the module cache. They are copied to a work folder (DRAWKNIFE_COMPAT, by default in the
 // user's cache), patched there, compiled and run twice. The first run tests the unchanged release. In the second run, a part of this
-// project replaces a part of the release: the planner behind Scheduler.Solve, the methods of disruption, the CustomResourceDefinitions, or
-// their rules by the validation in Go. An in-memory client replaces the API server. None of the peers' code is in this repository.
-// COMPAT_LOG=1 prints each plan into the logs in the work folder.
+// project replaces a part of the release: the planner behind Scheduler.Solve, the methods of disruption, or the CustomResourceDefinitions.
+// The validation in Go can also replace the rules of these definitions. An in-memory client replaces the API server. No code of Karpenter
+// or its provider is in this repository. COMPAT_LOG=1 prints each plan into the logs in the work folder.
 package main

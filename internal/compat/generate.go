@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// generator draws objects that are similar to those that people write: each field is missing or has one of a few values. The same seed
-// gives the same objects. Fields with a default in the definitions are always set, because an API server fills them in before it asks for a
+// generator draws objects that are similar to those that people write. Each field is missing or has one of a few values. The same seed
+// gives the same objects. Fields with a default in the definitions are always set, because an API server sets them before it asks for a
 // conversion.
 type generator struct{ *rand.Rand }
 

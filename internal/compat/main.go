@@ -65,7 +65,7 @@ func run(write, again bool, only string) error {
 	return publish(filepath.Join(here, "..", "..", "docs", "compatibility.md"), report(known, w.versions, verdicts), write)
 }
 
-// compare runs the specs of a suite twice: with the unchanged release, and with this project in it.
+// compare runs the specs of a suite twice: with the unchanged release, and with a part of this project in the release.
 func (w *workspace) compare(known *table, s suite) (verdict, error) {
 	if s.name == "conversion" {
 		release, ours, err := w.conversions()
@@ -81,7 +81,7 @@ func (w *workspace) compare(known *table, s suite) (verdict, error) {
 		}
 	}
 	var release, ours outcome
-	var both errgroup.Group // a run mostly waits for events that must not happen, so both runs take place at once
+	var both errgroup.Group // a run mostly waits to see that certain events don't happen, so both runs take place at the same time
 	both.Go(func() (err error) {
 		release, err = w.run(s, "release", nil)
 		return err
@@ -96,7 +96,7 @@ func (w *workspace) compare(known *table, s suite) (verdict, error) {
 	return judge(known, s.name, release, ours), nil
 }
 
-// publish writes the page. If write is false, it only reports whether the page is out of date.
+// publish writes the page to a file. If write is false, it only reports whether the page is out of date.
 func publish(path, text string, write bool) error {
 	if write {
 		return os.WriteFile(path, []byte(text), 0o644)

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// edit replaces one piece of text in a file of a release. The piece must occur exactly once, so that changes in a new release are noticed.
+// edit replaces a piece of text in a file of a release. The piece must occur exactly once, so that changes in a new release are noticed.
 type edit struct {
 	file, old, new string
 }
 
-// addition copies a file or a folder of this module into the copy of a release.
+// addition copies a file or folder of this module into the copy of a release.
 type addition struct {
 	from, to string
 }
 
-// peer is a released module. Its suites are run from a patched copy.
+// peer is a released module whose suites are run. They run from a patched copy of the module.
 type peer struct {
 	module    string
 	edits     []edit
@@ -74,7 +74,7 @@ func provider() peer {
 	}
 }
 
-// unpack copies the peer from the module cache to dir and patches it there.
+// unpack copies the module from the module cache to dir, and patches the copy.
 func (p peer) unpack(here, dir string) error {
 	from, err := moduleFolder(here, p.module)
 	if err != nil {
@@ -123,7 +123,7 @@ func moduleFolder(here, module string) (string, error) {
 	return got.Dir, nil
 }
 
-// moduleVersion returns the version that go.mod states.
+// moduleVersion returns the version of the module in go.mod.
 func moduleVersion(here, module string) (string, error) {
 	cmd := exec.Command("go", "list", "-m", "-f", "{{.Version}}", module)
 	cmd.Dir = here

@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// pluginPath is the folder of kube-scheduler's plugins in its release; each plugin is a package.
+// pluginPath is the folder of kube-scheduler's plugins in its release. Each plugin is a package.
 const pluginPath = "pkg/scheduler/framework/plugins"
 
-// plugin is one of kube-scheduler's filter plugins. Its tests are run from a patched copy.
+// plugin is one of kube-scheduler's filter plugins. Its tests run from a patched copy.
 type plugin struct {
 	folder string // under pluginPath
 	title  string
-	// methods are the methods, as "receiver method", that the functions of the file wrapper replace and then call.
+	// methods are names of the form "receiver method". The functions in the file wrapper replace these methods and then call them.
 	methods []string
 	wrapper string
-	// world is Go code for the fields of a verdicts.World: the plugin's inputs other than pod and node. It is inserted into a method of the
-	// plugin.
+	// world is Go code for the fields of a verdicts.World, which has the plugin's inputs other than pod and node. It is inserted into a
+	// method of the plugin.
 	world string
 }
 
@@ -56,7 +56,7 @@ var (
 	parallel    = regexp.MustCompile(`\bt\.Parallel\(\)`)
 )
 
-// unpack copies the plugin's package from the release and patches it so that its tests record their names and run one at a time.
+// unpack copies the plugin's package from the release. It patches the copy so that its tests record their names and run one at a time.
 func (p plugin) unpack(here, release, to string) error {
 	if err := copyTree(filepath.Join(release, pluginPath, p.folder), to); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (p plugin) unpack(here, release, to string) error {
 }
 
 // verdicts returns the file with kube-scheduler's verdicts. They do not depend on this project's planner. It runs the plugins' tests only
-// if the release or the recording code has changed. Otherwise it keeps the file.
+// if the release or the recording code has changed. Otherwise it keeps the existing file.
 func (w *workspace) verdicts() (string, error) {
 	if w.verdictsFile != "" {
 		return w.verdictsFile, nil
@@ -150,8 +150,8 @@ func (w *workspace) recordVerdicts(module, release, file, key string) error {
 			return err
 		}
 	}
-	// The tests run one plugin after another, so that the order of the file is the same each time. Tests of deferred resizes are left out:
-	// they are about pods that are bound already.
+	// The tests of one plugin run after those of another, so that the order in the file is always the same. Tests of deferred resizes are
+	// left out, because their pods are already bound.
 	cmd := exec.Command("go", "test", "-count=1", "-p=1", "-timeout=10m", "-vet=off", "-skip=DeferredResize", "-ldflags=-s -w", "./plugins/...")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "COMPAT_VERDICTS="+file)

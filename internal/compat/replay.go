@@ -42,8 +42,8 @@ type pluginNode struct {
 	Pods []*corev1.Pod
 }
 
-// replay replays the verdicts of a plugin. Each verdict is a spec: the planner must place the pod on the node if the plugin accepts it, and
-// must not if it does not.
+// replay compares the verdicts of a plugin with the planner. Each verdict is one spec: the planner must place the pod on the node if the
+// plugin accepts it, and must not if the plugin refuses it.
 func (w *workspace) replay(folder string) (release, ours outcome, err error) {
 	release, ours = newOutcome(), newOutcome()
 	path, err := w.verdicts()
@@ -104,7 +104,8 @@ func (w *workspace) replay(folder string) (release, ours outcome, err error) {
 	return release, ours, lines.Err()
 }
 
-// question returns a verdict without the name of its test, as text, to find equal ones. Its lists have no order.
+// question returns a verdict without the name of its test, as text. Equal texts mean equal questions. The order of its lists does not
+// matter.
 func (v pluginVerdict) question() (string, error) {
 	v.Test = ""
 	data, err := json.Marshal(v)
@@ -117,7 +118,7 @@ func (v *pluginVerdict) sort() error {
 	for i := range v.Nodes {
 		errs = append(errs, byContent(v.Nodes[i].Pods))
 	}
-	// The tests also make the expressions of a volume's node affinity from a map.
+	// The tests also make the expressions in a volume's node affinity from a map.
 	for _, volume := range v.Volumes {
 		if affinity := volume.Spec.NodeAffinity; affinity != nil && affinity.Required != nil {
 			for _, term := range affinity.Required.NodeSelectorTerms {
@@ -151,7 +152,7 @@ func byContent[T any](objects []T) error {
 	return nil
 }
 
-// place reports whether the planner puts the pod on the node (or on any node if the verdict names none). If not, it says why.
+// place reports whether the planner puts the pod on the node (or on any node if the verdict names none). If it does not, place says why.
 func (v *pluginVerdict) place() (bool, string, error) {
 	snapshot := v.snapshot()
 	model, err := scheduling.Compile(snapshot)
@@ -176,8 +177,8 @@ func (v *pluginVerdict) place() (bool, string, error) {
 	return false, strings.Join(sentences, "; "), nil
 }
 
-// snapshot returns the test's cluster. Nodes have room only as far as it matters: if the plugin does not check room, only the node of the
-// verdict has any.
+// snapshot returns the test's cluster. If the plugin checks room, nodes have their real room. Otherwise only the node of the verdict has
+// room.
 func (v *pluginVerdict) snapshot() *scheduling.Snapshot {
 	s := &scheduling.Snapshot{
 		Namespaces: v.Namespaces, PersistentVolumeClaims: v.Claims, PersistentVolumes: v.Volumes, StorageClasses: v.Classes, CSINodes: v.CSINodes,
@@ -247,7 +248,7 @@ func makeRoom(node *corev1.Node, bound int, asked bool) {
 	node.Status.Allocatable[corev1.ResourcePods] = *resource.NewQuantity(pods, resource.DecimalSI)
 }
 
-// completeVolumes fills in fields that controllers would have written, and that the tests of other plugins leave out.
+// completeVolumes sets fields that controllers would have set, and that the tests of other plugins leave out.
 func (v *pluginVerdict) completeVolumes() {
 	for _, class := range v.Classes {
 		if v.Plugin == "volumebinding" {
@@ -262,7 +263,7 @@ func (v *pluginVerdict) completeVolumes() {
 		if c.Namespace == "" {
 			c.Namespace = "default"
 		}
-		for i := range c.OwnerReferences { // owners of the claim of a generic ephemeral volume
+		for i := range c.OwnerReferences { // the owners of the claim of a generic ephemeral volume
 			owner := &c.OwnerReferences[i]
 			owner.APIVersion, owner.Kind, owner.UID = "v1", "Pod", cmp.Or(owner.UID, v.Pod.UID)
 		}

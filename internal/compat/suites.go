@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// suite is a package of a released module. Its specs are run twice: once with the unchanged release and once with a part of this project.
-// Specs that never use this part don't count.
+// suite is a package of a released module. Its specs run twice: once with the unchanged release, and once with a part of this project.
+// Specs that never use this part of the project don't count.
 type suite struct {
 	name            string // in differences.yaml
 	title, replaces string // in the report
 	pkg             string
 	ours            []string
 	planned         bool   // the suite tests the planner; otherwise it tests definitions
-	plugin          string // name of a kube-scheduler plugin: its recorded verdicts are replayed, and no test is run
+	plugin          string // the name of a kube-scheduler plugin, if its recorded verdicts are replayed; then no test is run
 }
 
 func suites() []suite {
@@ -46,7 +46,7 @@ func suites() []suite {
 	return suites
 }
 
-// outcome is the result of the specs of a run, by name.
+// outcome has the results of the specs of a run, by name.
 type outcome struct {
 	state   map[string]string // "passed", "failed", "skipped", "panicked", …
 	message map[string]string

@@ -13,18 +13,18 @@ import (
 type table struct {
 	// Reasons for differences.
 	Reasons []reason `json:"reasons"`
-	// NotHere are specs that the release itself does not pass without a real API server.
+	// NotHere are the specs that the unchanged release itself does not pass without a real API server.
 	NotHere []reason `json:"notHere"`
 }
 
 type reason struct {
-	// Name is the name in the report.
+	// Name is the name of the reason in the report.
 	Name string `json:"name"`
 	// Why explains the differences to readers of the report.
 	Why string `json:"why"`
-	// Defect marks differences that must be corrected here. All others are intended.
+	// Defect is true if this project must correct the difference. All other differences are intended.
 	Defect bool `json:"defect,omitempty"`
-	// Varies marks specs whose outcome depends on random names. They count as different even when they pass.
+	// Varies is true if the outcome of the specs depends on random names. They count as different even when they pass.
 	Varies bool `json:"varies,omitempty"`
 	// Specs by suite. A name that ends in "*" means all names with this prefix.
 	Specs map[string][]string `json:"specs"`
@@ -56,7 +56,7 @@ func readTable(path string) (*table, error) {
 	return t, nil
 }
 
-// find returns the reason that lists the spec of the suite, and its entry, or nil if no reason lists it.
+// find returns the reason that lists the spec of the suite, and its entry for the spec. The reason is nil if no reason lists it.
 func find(reasons []reason, suite, spec string) (*reason, string) {
 	for i := range reasons {
 		for _, entry := range reasons[i].Specs[suite] {
@@ -73,10 +73,10 @@ type verdict struct {
 	suite                                   string
 	specs, outside, notHere, agree, differs int
 	byReason                                map[string]int
-	unexplained                             []string // differences that are not in the table, and entries that are no longer true
+	unexplained                             []string // differences that the table lacks, and entries of the table that are no longer true
 }
 
-// judge compares the two runs of a suite with the help of the table.
+// judge compares the two runs of a suite, using the table.
 func judge(t *table, suite string, release, ours outcome) verdict {
 	v := verdict{suite: suite, specs: len(ours.state), byReason: map[string]int{}}
 	used := map[string]bool{}

@@ -12,10 +12,10 @@ type workspace struct {
 	here, dir string
 	peers     map[string]string // module to folder
 	built     map[string]bool
-	versions  []string // of the released modules, for the report
-	again     bool     // use the results of the last run
+	versions  []string // the versions of the released modules, for the report
+	again     bool     // true to use the results of the last run
 
-	verdictsFile string // file with kube-scheduler's verdicts; empty until it is made
+	verdictsFile string // the file with kube-scheduler's verdicts, or "" until it exists
 }
 
 func newWorkspace(here, dir string) (*workspace, error) {
@@ -40,7 +40,7 @@ func newWorkspace(here, dir string) (*workspace, error) {
 
 func (w *workspace) modfile() string { return filepath.Join(w.dir, "go.mod") }
 
-// writeModfile writes this module's go.mod with the patched copies in place of the releases.
+// writeModfile writes a copy of this module's go.mod in which the patched copies replace the releases.
 func (w *workspace) writeModfile() error {
 	for _, name := range []string{"go.mod", "go.sum"} {
 		data, err := os.ReadFile(filepath.Join(w.here, name))

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// mutate does the work of an API server's admission plug-ins at creation, as far as planning needs it.
+// mutate does what the admission plug-ins of an API server do when an object is created, as far as planning needs it.
 func (c *Client) mutate(ctx context.Context, obj client.Object) error {
 	switch o := obj.(type) {
 	case *corev1.Node: // TaintNodesByCondition
@@ -67,7 +67,7 @@ func (c *Client) defaultStorageClass(ctx context.Context, claim *corev1.Persiste
 // graceFinalizer keeps an evicted pod until its grace period is over. In a test, the grace period never ends.
 const graceFinalizer = "compat.drawknife.dev/grace"
 
-// SubResource returns a client for sub-resources. Evicted pods stay and are terminating, as on a real node.
+// SubResource returns a client for sub-resources. Evicted pods are kept and marked as terminating, as on a real node.
 func (c *Client) SubResource(name string) client.SubResourceClient {
 	if name == "eviction" {
 		return evictions{c.Client.SubResource(name), c}
@@ -92,7 +92,7 @@ func (e evictions) Create(ctx context.Context, obj, _ client.Object, _ ...client
 	return e.c.Client.Delete(ctx, pod)
 }
 
-// endGrace removes the finalizers of evicted pods, when tests delete the pods.
+// endGrace removes the finalizer of evicted pods. Deleting the pods in a test calls it.
 func (c *Client) endGrace(ctx context.Context) error {
 	pods := &corev1.PodList{}
 	if err := c.List(ctx, pods); err != nil {

@@ -1,6 +1,6 @@
-// Package cluster replaces the API server that the test suites of Karpenter and its provider start. Its in-memory client fills in the same
-// fields, and validates custom resources with the API server's own code. It is compiled here, and also copied into the patched copies of
-// the releases, in which the suites run.
+// Package cluster replaces the API server that the test suites of Karpenter and its provider start. Its in-memory client sets the same
+// defaults, and validates custom resources with the API server's own code. It is compiled here, and it is also copied into the patched
+// copies of the releases, because the suites run there.
 package cluster
 
 import (
@@ -36,7 +36,8 @@ type Client struct {
 	uids   atomic.Int64
 }
 
-// New returns an empty cluster that uses the definitions. extra are the test's own kinds that have a status.
+// New returns an empty cluster that validates objects with the definitions. extra are kinds that the test itself defines and that have a
+// status.
 func New(definitions []*apiextensionsv1.CustomResourceDefinition) (*Client, error) {
 	judges, err := judgesOf(definitions)
 	if err != nil {
@@ -88,7 +89,7 @@ func New(definitions []*apiextensionsv1.CustomResourceDefinition) (*Client, erro
 	return out, nil
 }
 
-// Create adds an object like an API server, with namespace, identity, defaults and validation.
+// Create adds an object like an API server: it sets namespace, identity and defaults, and validates the object.
 func (c *Client) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
 	if b, ok := obj.(*corev1.Binding); ok {
 		return c.bind(ctx, b)
@@ -117,7 +118,7 @@ func (c *Client) bind(ctx context.Context, b *corev1.Binding) error {
 	return c.Client.Update(ctx, pod)
 }
 
-// Get reads an object; cluster-scoped objects are found by name alone.
+// Get reads an object. Cluster-scoped objects are found by name alone.
 func (c *Client) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 	if clusterScoped(obj) {
 		key.Namespace = ""
@@ -185,7 +186,7 @@ type statusWriter struct{ client.SubResourceWriter }
 func (w statusWriter) Update(ctx context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
 	unscope(obj)
 	err := w.SubResourceWriter.Update(ctx, obj, opts...)
-	if errors.IsNotFound(err) { // for kinds without a status, which tests write anyway
+	if errors.IsNotFound(err) { // kinds without a status, for which tests write one nevertheless
 		return nil
 	}
 	return err

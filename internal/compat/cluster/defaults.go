@@ -29,7 +29,7 @@ func unscope(obj client.Object) {
 	}
 }
 
-// setDefaults fills in the fields that an API server would have filled in and that planning reads.
+// setDefaults sets the fields that an API server would have set and that planning reads.
 func setDefaults(obj client.Object) {
 	switch o := obj.(type) {
 	case *corev1.Pod:

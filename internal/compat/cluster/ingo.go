@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 )
 
-// inGo reports whether this project validates the kind in Go.
+// inGo reports whether this project has validation in Go for the kind.
 func inGo(kind string) bool {
 	switch kind {
 	case "NodePool", "NodeClaim", "NodeOverlay", "EC2NodeClass":

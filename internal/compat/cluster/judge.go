@@ -31,7 +31,7 @@ import (
 	"github.com/drawknife/drawknife/api/crds"
 )
 
-// Definitions says which definitions check custom resources.
+// Definitions says with which definitions custom resources are checked.
 type Definitions string
 
 const (
@@ -173,7 +173,7 @@ func (j *judge) judge(ctx context.Context, object, before map[string]any) (errs 
 	}
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, j.structural, object)...)
 	if len(errs) > 0 {
-		return errs // as in the API server, rules are only evaluated for objects with a valid structure
+		return errs // like the API server: it evaluates rules only for objects with a valid structure
 	}
 	var was any
 	if before != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/onsi/ginkgo/v2"
 )
 
-// recordReached records which spec checked an object with a definition, to distinguish specs that never do.
+// recordReached records which spec made the client check an object with a definition. Specs that never do this don't count.
 func recordReached() {
 	path := os.Getenv("COMPAT_JUDGED")
 	if path == "" {

@@ -1,4 +1,5 @@
-// Conversion is Karpenter's side of the comparison of conversions between v1beta1 and v1. The program calls the last release that had these
-// conversions. It reads questions from standard input, one JSON document per line, and answers each with a line. This module does not
-// import this project's conversion, so that the release keeps the versions of the Kubernetes libraries that it was built with.
+// Conversion runs Karpenter's conversions between v1beta1 and v1, so that this project's conversions can be compared with them. The program
+// calls the last Karpenter release that had these conversions. It reads questions from standard input, one JSON document per line, and
+// writes one line with the answer to each. This module does not import this project's conversions, so that the release is built with its
+// own versions of the Kubernetes libraries.
 package main

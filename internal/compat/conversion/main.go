@@ -11,7 +11,7 @@ import (
 type question struct {
 	Kind        string          `json:"kind"`
 	ToHub       bool            `json:"toHub"`
-	ExpireAfter string          `json:"expireAfter"` // expireAfter of the claim's pool
+	ExpireAfter string          `json:"expireAfter"` // expireAfter of the NodeClaim's pool
 	Object      json.RawMessage `json:"object"`
 }
 

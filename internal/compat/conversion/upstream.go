@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator/injection"
 )
 
-// poolReader replaces the API server of Karpenter's webhook, which asks it for the NodePool of a NodeClaim. It returns the same pool for
-// every name.
+// poolReader replaces the API server from which Karpenter's webhook reads the NodePool of a NodeClaim. It returns the same pool for every
+// name.
 type poolReader struct {
 	client.Client
 	expireAfter string
@@ -31,7 +31,7 @@ func upstreamContext(expireAfter string) context.Context {
 	return injection.WithClient(ctx, poolReader{expireAfter: expireAfter})
 }
 
-// convertible has the two types of a kind: the old type and the hub.
+// convertible has the two Go types of a kind: the v1beta1 type and the v1 type (the hub).
 type convertible struct {
 	old, hub func() apis.Convertible
 }

@@ -12,7 +12,7 @@ import (
 	dkcp "github.com/drawknife/drawknife/cloudprovider"
 )
 
-// vocabulary returns the labels that Karpenter's providers have registered in its package variables.
+// vocabulary returns the labels that Karpenter's providers have registered in the variables of Karpenter's packages.
 func vocabulary() requirements.Vocabulary {
 	extra := requirements.Vocabulary{WellKnown: v1.WellKnownLabels.UnsortedList(), Aliases: map[string]string{}}
 	sort.Strings(extra.WellKnown)

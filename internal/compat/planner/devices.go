@@ -59,7 +59,7 @@ func deviceOf(in *cloudprovider.Device) resourcev1.Device {
 	return d
 }
 
-// bind sets placeholders for the attributes of a device whose values are shared with other devices.
+// bind sets placeholders for the attributes of a device whose values depend on other choices and are shared with other devices.
 func bind(d *resourcev1.Device, id cloudprovider.DeviceID, bindings []*cloudprovider.AttributeBinding) {
 	for i, b := range bindings {
 		bound := slices.ContainsFunc(b.Devices, func(other cloudprovider.DeviceID) bool {
@@ -97,7 +97,7 @@ func deviceObjects(ctx context.Context, q *Question, s *dk.Snapshot) (err error)
 	return err
 }
 
-// nameNode sets the node's name in a slice that identifies its node only by an owner and the node's hostname, as the suites do.
+// nameNode sets the node's name in a ResourceSlice. The suites identify the node only by an owner and its hostname.
 func nameNode(slice *resourcev1.ResourceSlice) {
 	if slice.Spec.NodeName != nil || slice.Spec.NodeSelector == nil {
 		return
@@ -110,7 +110,7 @@ func nameNode(slice *resourcev1.ResourceSlice) {
 	}
 }
 
-// matcher evaluates device selectors, as in the controller. It returns nil if devices are switched off in the suite.
+// matcher evaluates device selectors in the same way as the controller. It returns nil if the suite switches devices off.
 func matcher(q *Question) dk.DeviceMatcher {
 	if !q.Devices {
 		return nil
@@ -118,7 +118,7 @@ func matcher(q *Question) dk.DeviceMatcher {
 	return dra.New()
 }
 
-// nameDrivers records on a claim the drivers that its plan relies on.
+// nameDrivers records on a NodeClaim the device drivers on which its plan relies.
 func nameDrivers(q *Question, s *dk.Snapshot, n *dk.NewNode, claim *dkv1.NodeClaim) {
 	var types []*dkcp.InstanceType
 	for _, option := range n.InstanceTypes {

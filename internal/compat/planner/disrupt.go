@@ -10,13 +10,13 @@ import (
 	dkdisruption "github.com/drawknife/drawknife/disruption"
 )
 
-// DisruptionEnabled reports whether the suites run with this project's planner of disruption.
+// DisruptionEnabled reports whether the suites run with this project's disruption planner.
 func DisruptionEnabled() bool { return os.Getenv("COMPAT_DISRUPTION") == "drawknife" }
 
 // DisruptionQuestion contains the inputs of Karpenter's disruption controller.
 type DisruptionQuestion struct {
-	Question // inputs of the scheduler for pending pods, including pods of nodes that are being removed
-	// Executing are the names of the nodes on which commands are carried out. Buffered are the names of nodes with pods of capacity
+	Question // the inputs of the scheduler for pending pods, and for the pods of nodes that are being removed
+	// Executing are the names of the nodes whose commands are being carried out. Buffered are the names of the nodes with pods of capacity
 	// buffers.
 	Executing, Buffered map[string]bool
 	// Nominated are the names of nominated nodes.
@@ -26,19 +26,19 @@ type DisruptionQuestion struct {
 
 // DisruptionCommand is a command in Karpenter's terms.
 type DisruptionCommand struct {
-	Method       string   // Emptiness, StaticDrift, Drift, MultiNodeConsolidation or SingleNodeConsolidation
+	Method       string   // one of Emptiness, StaticDrift, Drift, MultiNodeConsolidation and SingleNodeConsolidation
 	Nodes        []string // to remove
 	Replacements []NewNode
 }
 
-// DisruptionAnswer is a plan, with the facts that Karpenter reports about it.
+// DisruptionAnswer is a disruption plan, with the facts that Karpenter reports about it.
 type DisruptionAnswer struct {
 	Commands []DisruptionCommand
 	Samples  []dkdisruption.Sample
 	Events   []dkdisruption.Event
 }
 
-// Disrupt plans with the planner that uses Karpenter's methods.
+// Disrupt plans with the disruption planner that follows Karpenter's methods.
 func Disrupt(ctx context.Context, q DisruptionQuestion) (answer DisruptionAnswer, err error) {
 	recordReached()
 	snapshot, _, err := snapshotOf(ctx, &q.Question)

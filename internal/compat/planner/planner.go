@@ -1,5 +1,5 @@
-// Package planner answers Karpenter's Scheduler.Solve with this project's plan. It is compiled here, and copied into the
-// patched copy of Karpenter that the suites run in.
+// Package planner answers Karpenter's Scheduler.Solve with this project's plan. It is compiled here, and it is also copied into the patched
+// copy of Karpenter in which the suites run.
 package planner
 
 import (
@@ -37,10 +37,10 @@ type Question struct {
 	UnsupportedKeys  []string
 	UnsupportedCSI   []string
 	MaxInstanceTypes int
-	GracePeriod      *metav1.Duration // default for claims whose pool states none
+	GracePeriod      *metav1.Duration // the default for NodeClaims whose pool has none
 
 	IgnorePreferences, BestEffortMinValues, StrictReservations bool
-	// Devices means that pods may claim devices.
+	// Devices is true if pods may claim devices.
 	Devices bool
 	// Placeholder reports whether a pod belongs to a capacity buffer.
 	Placeholder func(*corev1.Pod) bool
@@ -51,7 +51,7 @@ type Answer struct {
 	New      []NewNode
 	Existing map[string][]*corev1.Pod // by node name
 	Refused  map[*corev1.Pod]Refusal
-	// Order is an order in which all pods with a place can get the devices that they claim.
+	// Order is an order in which all placed pods can get the devices that they claim.
 	Order []*corev1.Pod
 }
 
@@ -66,7 +66,7 @@ type NewNode struct {
 // Refusal says why a pod has no place.
 type Refusal struct {
 	error
-	// Reserved means that the reason is a reservation without room.
+	// Reserved is true if the reason is a reservation without remaining capacity.
 	Reserved bool
 }
 
@@ -187,7 +187,7 @@ func poolOf(s *dk.Snapshot, name string) *dk.NodePool {
 	return nil
 }
 
-// nodesOf lists the nodes of the cluster. Nodes that Karpenter does not plan on are marked as leaving.
+// nodesOf returns the nodes of the cluster. It marks nodes for which Karpenter does not plan as leaving.
 func nodesOf(q *Question, pods []*corev1.Pod, waiting map[string]*corev1.Pod) ([]dk.Node, error) {
 	active := map[string]bool{}
 	for _, n := range q.StateNodes {

@@ -9,7 +9,7 @@ import (
 	dkdisruption "github.com/drawknife/drawknife/disruption"
 )
 
-// recordReached records which spec asked the planner, to distinguish specs that never do.
+// recordReached records which spec asked the planner. Specs that never do this don't count.
 func recordReached() {
 	path := os.Getenv("COMPAT_REACHED")
 	if path == "" {
@@ -24,10 +24,10 @@ func recordReached() {
 	_, _ = fmt.Fprintf(file, "%q %d\n", spec.FullText(), spec.LeafNodeLocation.LineNumber)
 }
 
-// Reached records that the current spec asked for a plan. It is for runs of the unchanged release.
+// Reached records that the current spec asked for a plan. Runs of the unchanged release call it.
 func Reached() { recordReached() }
 
-// log prints the plan, for people who examine a difference.
+// log prints the plan. People use it to examine a difference.
 func log(q Question, a Answer) {
 	if os.Getenv("COMPAT_LOG") == "" {
 		return

@@ -16,7 +16,7 @@ import (
 	dk "github.com/drawknife/drawknife/scheduling"
 )
 
-// snapshotOf converts Karpenter's state to this project's Snapshot and returns the waiting pods by namespace/name.
+// snapshotOf converts Karpenter's state to a Snapshot of this project. It also returns the pending pods by namespace/name.
 func snapshotOf(ctx context.Context, q *Question) (*dk.Snapshot, map[string]*corev1.Pod, error) {
 	s := &dk.Snapshot{
 		Time: q.Now, Vocabulary: vocabulary(), Catalogs: map[string][]*dkcp.InstanceType{},
@@ -56,7 +56,7 @@ func snapshotOf(ctx context.Context, q *Question) (*dk.Snapshot, map[string]*cor
 	return s, waiting, surroundings(ctx, q, pods, s)
 }
 
-// surroundings reads the objects that the pods refer to.
+// surroundings reads the objects to which the pods refer.
 func surroundings(ctx context.Context, q *Question, pods []*corev1.Pod, s *dk.Snapshot) (err error) {
 	c := q.Client
 	if s.DaemonSets, err = list(ctx, c, &appsv1.DaemonSetList{}, func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }); err != nil {
@@ -86,8 +86,8 @@ func surroundings(ctx context.Context, q *Question, pods []*corev1.Pod, s *dk.Sn
 	return err
 }
 
-// asRunning gives a DaemonSet the form that its pods have in the cluster after admission. Karpenter's provisioner does the same before it
-// calls its scheduler. It leaves out the affinity that binds the pod to its node.
+// asRunning changes a DaemonSet's template to the form that its pods have in the cluster after admission. Karpenter's provisioner does the
+// same before it calls its scheduler. It leaves out the affinity that binds a pod to its node.
 func asRunning(ds *appsv1.DaemonSet, pod *corev1.Pod) {
 	if pod == nil {
 		return
@@ -105,7 +105,7 @@ func asRunning(ds *appsv1.DaemonSet, pod *corev1.Pod) {
 }
 
 // own makes pods the owners of the PersistentVolumeClaims of their ephemeral volumes. In a cluster, the controller that creates the claims
-// does this; the suites create them by hand.
+// does this. The suites create the claims by hand.
 func own(claims []*corev1.PersistentVolumeClaim, pods []*corev1.Pod) {
 	owners := map[string]*corev1.Pod{}
 	for _, p := range pods {

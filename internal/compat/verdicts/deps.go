@@ -2,7 +2,7 @@
 
 package verdicts
 
-// The imports of the plugins' tests, so that go.mod and go.sum contain them.
+// These imports belong to the plugins' tests. They are here so that go.mod and go.sum contain their modules.
 import (
 	_ "github.com/google/go-cmp/cmp"
 	_ "github.com/google/go-cmp/cmp/cmpopts"

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// addObjects adds the objects that the pods refer to.
+// addObjects adds the objects to which the pods refer.
 func (v *Verdict) addObjects(world World) {
 	if world.Namespaces != nil {
 		v.Namespaces, _ = world.Namespaces.List(labels.Everything())
@@ -30,7 +30,7 @@ func (v *Verdict) addObjects(world World) {
 		if world.CSINode != nil {
 			if node, err := world.CSINode(n.Node.Name); err == nil && node != nil {
 				node = node.DeepCopy()
-				node.Name = n.Node.Name // a test's lister returns the same object for all names
+				node.Name = n.Node.Name // a test's lister returns the same object for every name
 				v.CSINodes = append(v.CSINodes, node)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // others calls the plugins that look only at the pod and the node. A test of one plugin may use a node that another plugin would refuse.
-// The planner answers for all plugins together.
+// others is needed because the planner answers for all plugins together.
 func others(ctx context.Context, pod *corev1.Pod, node fwk.NodeInfo) *fwk.Status {
 	features := feature.Features{EnableTaintTolerationComparisonOperators: true}
 	taints, err := tainttoleration.New(ctx, nil, nil, features)

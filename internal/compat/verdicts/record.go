@@ -14,20 +14,20 @@ import (
 
 // World has the inputs of a plugin other than the pod and the node. All fields may be nil.
 type World struct {
-	// Shared has the nodes with their pods. It is used if the plugin did not get a list of nodes.
+	// Shared has the nodes with their pods. It is used if the plugin got no list of nodes.
 	Shared     fwk.SharedLister
 	Namespaces corelisters.NamespaceLister
-	// The tests' listers can't list, so objects are fetched by the names in pods and claims.
+	// The tests' listers can't list, so objects are read by the names that pods and claims state.
 	Claim   func(namespace, name string) (*corev1.PersistentVolumeClaim, error)
 	Volume  corelisters.PersistentVolumeLister
 	Class   storagelisters.StorageClassLister
 	CSINode func(name string) (*storagev1.CSINode, error)
-	// Volumes returns the volumes that an unbound claim may be bound to.
+	// Volumes returns the volumes to which an unbound claim may be bound.
 	Volumes     func() []*corev1.PersistentVolume
 	Attachments func() []any // VolumeAttachments
 	// DefaultSpread are the cluster's default spread constraints.
 	DefaultSpread []corev1.TopologySpreadConstraint
-	// Set means that the plugin does not run with its default arguments.
+	// Set is true if the plugin does not run with its default arguments.
 	Set bool
 }
 
@@ -40,10 +40,10 @@ type Node struct {
 // Verdict is one answer of a plugin: a line of the file.
 type Verdict struct {
 	Plugin, Test string
-	// Node is the node that the plugin was asked about; empty if it refused the pod before it checked any node.
+	// Node is the node about which the plugin was asked. It is empty if the plugin refused the pod before it checked any node.
 	Node string `json:",omitempty"`
 	// Code is the code of the status: "Success", "Unschedulable", "UnschedulableAndUnresolvable" or "Error". If the plugin accepts the pod,
-	// but another plugin that looks only at pod and node does not, it is the code of the other plugin.
+	// but another plugin that looks only at pod and node refuses it, this is the code of the other plugin.
 	Code    string
 	Reasons []string `json:",omitempty"`
 
@@ -59,7 +59,7 @@ type Verdict struct {
 	Set           bool                              `json:",omitempty"`
 }
 
-// Test has the methods of *testing.T that the recorder needs.
+// Test has the methods of *testing.T that this package needs.
 type Test interface {
 	Name() string
 	Cleanup(func())
@@ -71,7 +71,7 @@ var (
 	asked   []fwk.NodeInfo // the nodes of the test's last PreFilter
 )
 
-// Enter records which test is running. A call of it is inserted at the start of each test.
+// Enter records which test is running. A call of Enter is inserted at the start of each test.
 func Enter(t Test) {
 	outer, nodes := current, asked
 	current, asked = t.Name(), nil

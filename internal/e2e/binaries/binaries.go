@@ -1,5 +1,5 @@
-// Package binaries builds programs that tests run as separate processes. Each program is built from a nested module, which says the
-// release. Binaries are kept, because the first build takes many minutes.
+// Package binaries builds programs that tests run as separate processes. Each program is built from a nested module, whose go.mod
+// determines the release. Binaries are kept, because the first build takes many minutes.
 //
 //	path, err := binaries.ControlPlane().Find(ctx) // errors.Is(err, binaries.ErrNotBuilt): skip the test, or call Build
 package binaries
@@ -21,22 +21,22 @@ import (
 	"strings"
 )
 
-// ErrNotBuilt means that a program is not built yet; the error says how to build it.
+// ErrNotBuilt means that a program is not built yet. The text of an error that wraps it says how to build the program.
 var ErrNotBuilt = errors.New("is not built yet")
 
 // Program is a program that tests run.
 type Program struct {
 	// Name is the folder of its nested module, and the first part of the file name.
 	Name string
-	// Variable is the environment variable that names a file to use in place of the cached program.
+	// Variable is an environment variable with the path of a program, which is used in place of the cached one.
 	Variable string
 	// Module is the released module that contains the program.
 	Module string
-	// Package is the package to build. It belongs to the nested module or to a module that it requires.
+	// Package is the package to build. It belongs to the nested module, or to a module that the nested module requires.
 	Package string
 	// Versioned returns the program's variables that the linker sets for a version, with their values.
 	Versioned func(version string) map[string]string
-	// Flag is the flag of the command up that builds the program. Takes says how much time and memory this takes.
+	// Flag is the flag with which the command up builds the program. Takes says how much time and memory the build takes.
 	Flag, Takes string
 }
 
@@ -45,7 +45,7 @@ func ControlPlane() Program {
 	return Program{
 		Name: "controlplane", Variable: "DRAWKNIFE_CONTROLPLANE", Module: "k8s.io/kubernetes", Package: ".",
 		Flag: "-build-only", Takes: "12 to 14 minutes of processor time and 3 GB of memory",
-		// If the version is not linked in, checks of the server's version fail.
+		// If the linker does not set the version, checks of the server's version fail.
 		Versioned: func(version string) map[string]string {
 			number := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 			const of = "k8s.io/component-base/version."
@@ -54,7 +54,7 @@ func ControlPlane() Program {
 	}
 }
 
-// Kueue is the manager of Kueue, as released.
+// Kueue is the manager of Kueue, in the released version.
 func Kueue() Program {
 	return Program{
 		Name: "kueue", Variable: "DRAWKNIFE_KUEUE", Module: "sigs.k8s.io/kueue", Package: "sigs.k8s.io/kueue/cmd/kueue",
@@ -65,8 +65,9 @@ func Kueue() Program {
 	}
 }
 
-// Find returns the path of the program. This is the path in the variable, or else the cached program that was built from the same sources
-// with the same Go. If there is no such program, the error is ErrNotBuilt. The working directory must be in the module internal/e2e.
+// Find returns the path of the program. This is the path in the environment variable Variable if it is set. Otherwise it is the cached
+// program that was built from the same sources with the same version of Go. If there is no such program, the error is ErrNotBuilt. The
+// working directory must be in the module internal/e2e.
 func (p Program) Find(ctx context.Context) (string, error) {
 	if named := os.Getenv(p.Variable); named != "" {
 		if _, err := os.Stat(named); err != nil {
@@ -88,7 +89,7 @@ func (p Program) Find(ctx context.Context) (string, error) {
 	return path, nil
 }
 
-// Build is like Find, but builds the program if it is missing. The output of the go command goes to progress.
+// Build is like Find, but builds the program if it is missing. progress receives the output of the go command.
 func (p Program) Build(ctx context.Context, progress io.Writer) (string, error) {
 	path, err := p.Find(ctx)
 	if !errors.Is(err, ErrNotBuilt) {
@@ -149,12 +150,12 @@ func (p Program) dir(ctx context.Context) (string, error) {
 	return filepath.Join(filepath.Dir(strings.TrimSpace(goMod)), p.Name), err
 }
 
-// source is the nested module that a program is built from.
+// source is the nested module from which a program is built.
 type source struct {
 	Program
 	dir     string
-	version string // release, for instance "v1.37.0"
-	key     string // hash of everything that the program depends on
+	version string // the release, for instance "v1.37.0"
+	key     string // a hash of everything on which the program depends
 }
 
 func (p Program) findSource(ctx context.Context) (source, error) {

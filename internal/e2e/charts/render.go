@@ -19,7 +19,7 @@ const (
 )
 
 // Render returns the output of helm template for a chart in the namespace "autoscaling", with the release name: its manifests in the order
-// of their files. values are YAML. If the chart's schema refuses them, Render returns an error.
+// of their files. values are YAML. If the chart's schema refuses the values, Render returns an error.
 func Render(chart, release string, values []byte) (string, error) {
 	c, err := loader.Load(chart)
 	if err != nil {

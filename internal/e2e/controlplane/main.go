@@ -1,5 +1,5 @@
 // Command controlplane is a Kubernetes control plane in one binary, for tests. It has etcd, kube-apiserver, kube-controller-manager and
-// kube-scheduler, unchanged; each is a subcommand with its own flags.
+// kube-scheduler, all unchanged. Each is a subcommand with its own flags.
 //
 //	controlplane etcd|kube-apiserver|kube-controller-manager|kube-scheduler [flags]
 //
@@ -13,7 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	_ "time/tzdata" // time zones of CronJobs, for systems without a time zone database
+	_ "time/tzdata" // time zones for CronJobs, on systems without a time zone database
 
 	"github.com/spf13/cobra"
 	"go.etcd.io/etcd/server/v3/etcdmain"
@@ -25,17 +25,17 @@ import (
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 )
 
-// If the environment variable parentPipe is set, standard input is a pipe, and only the parent process holds the other end. However the
+// If the environment variable parentPipe is set, standard input is a pipe, and only the parent process has its other end. However the
 // parent ends, the kernel closes the pipe. The component then exits, so no process is left behind. (Linux can also send a signal when the
-// parent ends. But it is sent when the thread ends that started the child, and in a Go program this may be earlier than the end of the
+// parent ends, but it sends the signal when the thread that started the child ends. In a Go program this may be earlier than the end of the
 // process.)
 const parentPipe = "CONTROLPLANE_PARENT_PIPE"
 
 // parentGone is the exit status if the parent has ended.
 const parentGone = 3
 
-// components by name. Only the command that runs is created, because the API server's command installs a handler of signals, and a process
-// may have only one.
+// components by name. Only the command that runs is created: the API server's command installs a signal handler, and a process may have
+// only one.
 var components = map[string]func(){
 	"etcd":                    func() { etcdmain.Main(os.Args) },
 	"kube-apiserver":          func() { run(apiserver.NewAPIServerCommand()) },

@@ -49,7 +49,7 @@ func Accept(ctx context.Context, crd *apiextensions.CustomResourceDefinition) fi
 	return crdvalidation.ValidateCustomResourceDefinition(ctx, crd)
 }
 
-// NewJudge makes the judge for a version of the definition.
+// NewJudge makes the Judge for one version of the definition.
 func NewJudge(crd *apiextensions.CustomResourceDefinition, version string) (*Judge, error) {
 	props, err := apiextensions.GetSchemaForVersion(crd, version)
 	if err != nil {
@@ -96,8 +96,8 @@ func (j *Judge) Admit(ctx context.Context, object, old *unstructured.Unstructure
 	return object, append(errs, broken...)
 }
 
-// blocking reports whether an API server that finds this error evaluates no rules, because rules are only for objects with a valid
-// structure. For example, a value that breaks a pattern is still passed to the rules.
+// blocking reports whether the error keeps an API server from evaluating rules: it evaluates rules only for objects with a valid structure.
+// For example, an object in which a value does not match a pattern still gets to the rules.
 func blocking(err *field.Error) bool {
 	switch err.Type {
 	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:

@@ -16,7 +16,7 @@ const clearTimeout = 2 * time.Minute
 const withoutFinalizers = `{"metadata":{"finalizers":null}}`
 
 // clear removes all pods, nodes, pools and claims, so that the next test finds an empty cluster. The test's controller has ended by now, so
-// nothing else removes finalizers.
+// nothing else removes the finalizers.
 func (c *Cluster) clear(stopKubelets context.CancelFunc) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), clearTimeout)
@@ -24,7 +24,7 @@ func (c *Cluster) clear(stopKubelets context.CancelFunc) {
 	background := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground), GracePeriodSeconds: new(int64)}
 	var everything metav1.ListOptions
 	apps, core := c.Client.AppsV1(), c.Client.CoreV1()
-	// Owners are deleted before the objects that they own, so that controllers don't create these again.
+	// Owners are deleted before the objects that they own, so that controllers don't create those objects again.
 	for _, step := range []struct {
 		what   string
 		delete func() error
@@ -71,7 +71,7 @@ func (c *Cluster) clear(stopKubelets context.CancelFunc) {
 	stopKubelets()
 }
 
-// insist retries the deletion until it succeeds or ctx ends, because the API server may have just restarted or be very busy.
+// insist repeats the deletion until it succeeds or ctx ends, because the API server may have just restarted or be very busy.
 func insist(ctx context.Context, remove func() error) error {
 	for {
 		err := remove()
@@ -86,7 +86,7 @@ func insist(ctx context.Context, remove func() error) error {
 	}
 }
 
-// removeLeft removes finalizers from objects that are being deleted, and deletes pods and nodes that have joined in the meantime. It
+// removeLeft removes finalizers from objects that are being deleted, and deletes pods and nodes that have appeared in the meantime. It
 // returns the number of remaining objects.
 func (c *Cluster) removeLeft(ctx context.Context) (left int) {
 	var everything metav1.ListOptions

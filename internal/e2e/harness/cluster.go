@@ -35,16 +35,16 @@ const (
 
 // Options are the options of a test's cluster.
 type Options struct {
-	// Types are the instance types that the cloud sells; nil means fake.GenericTypes(60).
+	// Types are the instance types that the cloud offers. Nil means fake.GenericTypes(60).
 	Types []*cloudprovider.InstanceType
 	// Cloud's options. Zero latencies mean the defaults above. Hooks are called in addition to those of this package.
 	Cloud fake.Options
-	// Behaviour returns the behaviour of the kubelet on an instance that has just booted; nil means ready after DefaultReadyAfter. It is
-	// called from hooks of the cloud, one call at a time.
+	// Behaviour returns the behaviour of the kubelet on an instance that has just booted. Nil means that each node is ready after
+	// DefaultReadyAfter. It is called from hooks of the cloud, one call at a time.
 	Behaviour func(fake.Instance) kubelet.Behaviour
 }
 
-// Cluster is the cluster of one test. Make one with Server.Start.
+// Cluster is one test's cluster. Make one with Server.Start.
 type Cluster struct {
 	// Plane is the control plane, which all tests share.
 	Plane *plane.ControlPlane
@@ -55,7 +55,7 @@ type Cluster struct {
 	NodeClaims *gentype.ClientWithList[*v1.NodeClaim, *v1.NodeClaimList]
 	// Cloud is the cloud whose instances become nodes.
 	Cloud *fake.Cloud
-	// Kubelets are those of these instances, and of other instances that a test boots.
+	// Kubelets are the kubelets of these instances, and of other instances that a test boots.
 	Kubelets *kubelet.Simulator
 	// Namespace is the test's own namespace, ready for pods.
 	Namespace string
@@ -68,7 +68,7 @@ type Cluster struct {
 	meant placements
 
 	mu sync.Mutex
-	// bought are the provider IDs of all instances that have run or are gone.
+	// bought are the provider IDs of all instances that the cloud has had so far.
 	bought map[string]bool
 }
 
@@ -86,7 +86,7 @@ func (s *Server) Start(t testing.TB, options Options) *Cluster {
 	c.check(c.typedClients(config, httpClient))
 	c.makeNamespace()
 
-	// ctx is not the test's own context, because that ends before the test's cleanups.
+	// ctx is not the test's own context, because that context ends before the test's cleanups.
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	var stopInformers func()
@@ -115,8 +115,9 @@ func (s *Server) Start(t testing.TB, options Options) *Cluster {
 	return c
 }
 
-// outliving returns options that ignore goroutines which do not belong to the test. One waits for a component that the test has started
-// again. One writes klog's buffer. Others belong to connections that client-go pools for all clients.
+// outliving returns options for goleak that ignore certain goroutines, because they do not belong to the test. One of them waits for a
+// component that the test has started again. Another writes the buffer of klog. The others belong to connections that client-go pools for
+// all clients.
 func outliving() []goleak.Option {
 	return []goleak.Option{
 		goleak.IgnoreAnyFunction("github.com/drawknife/drawknife/internal/e2e/plane.startProcess.func2"),
@@ -125,13 +126,13 @@ func outliving() []goleak.Option {
 	}
 }
 
-// endTimeout is how long goroutines may take to end after they were stopped, on a busy computer.
+// endTimeout is how long goroutines may take to end after they were stopped. It is long enough for a busy computer.
 const endTimeout = 2 * time.Minute
 
 // leftBehind returns an error that names the goroutines that do not end.
 func leftBehind(options ...goleak.Option) error {
 	for began := time.Now(); ; {
-		err := goleak.Find(options...) // Find waits for less than a second
+		err := goleak.Find(options...) // Find gives up after less than a second
 		if err == nil || time.Since(began) > endTimeout {
 			return err
 		}
@@ -143,7 +144,7 @@ func LogWriter(t testing.TB) io.Writer { return logWriter{t} }
 
 type logWriter struct{ t testing.TB }
 
-// Write logs a line. It does nothing after the end of the test's context, because the log may be closed by then.
+// Write logs a line. It does nothing after the end of the test's context, because the log may be closed then.
 func (w logWriter) Write(line []byte) (int, error) {
 	if w.t.Context().Err() == nil {
 		w.t.Log(strings.TrimSuffix(string(line), "\n"))
@@ -260,8 +261,8 @@ func (c *Cluster) note(i fake.Instance) {
 	c.bought[i.ProviderID] = true
 }
 
-// Bought returns the number of instances so far, including those that are gone. There may be more calls of Create than instances: a
-// controller that could not store the answer calls again, and gets the same instance.
+// Bought returns the number of instances so far, including those that are gone. Create may be called more often than that: a controller
+// that could not store the answer calls Create again, and gets the same instance.
 func (c *Cluster) Bought() int {
 	now := c.Cloud.Instances()
 	c.mu.Lock()
@@ -275,7 +276,7 @@ func (c *Cluster) Bought() int {
 // settleEvery is the longest delay until the cloud notices that an instance has booted or is gone.
 const settleEvery = 50 * time.Millisecond
 
-// settle calls the cloud's Settle regularly, because the cloud does nothing by itself.
+// settle calls the cloud's method Settle regularly, because the cloud does nothing by itself.
 func settle(ctx context.Context, cloud *fake.Cloud) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
@@ -289,7 +290,7 @@ func settle(ctx context.Context, cloud *fake.Cloud) {
 	}
 }
 
-// check fails the test on an error.
+// check fails the test if err is not nil.
 func (c *Cluster) check(err error) {
 	c.t.Helper()
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 type Costs struct {
 	// Fleet is the cost of the existing instances.
 	Fleet float64
-	// Ordered is the cost of the instances that the claims requested: the first suitable offering of each claim.
+	// Ordered is the cost of the instances that the NodeClaims requested, with the first suitable offering of each.
 	Ordered float64
-	// AtOnce is the cost of a plan that places all pods together on new instances. If pods come in batches, or if kube-scheduler puts them
-	// elsewhere than planned, the fleet can cost more.
+	// AtOnce is the cost of a plan that places all pods on new instances at the same time. The fleet can cost more if pods come in batches,
+	// or if kube-scheduler binds them to other nodes than planned.
 	AtOnce float64
 }
 
-// String returns a line for a test's log.
+// String returns the costs as one line for a test's log.
 func (c Costs) String() string {
 	line := fmt.Sprintf("the fleet costs $%.4f/h, was ordered for $%.4f/h", c.Fleet, c.Ordered)
 	if c.AtOnce > 0 {
@@ -56,7 +56,7 @@ func (c *Cluster) Costs() Costs {
 	return costs
 }
 
-// orderedAt returns the price of the first offering that a launch of the claim tries.
+// orderedAt returns the price of the first offering that a launch of the NodeClaim tries.
 func (c *Cluster) orderedAt(ctx context.Context, claim *v1.NodeClaim, lookup *requirements.Lookup) (float64, error) {
 	types, err := c.Cloud.InstanceTypes(ctx, poolNamed(claim.Labels[v1.NodePoolLabelKey]))
 	if err != nil {

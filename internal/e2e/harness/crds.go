@@ -19,7 +19,7 @@ import (
 // crdTimeout is how long the API server may take to serve the new kinds.
 const crdTimeout = 2 * time.Minute
 
-// installCRDs defines the project's kinds and waits until they are served.
+// installCRDs defines the project's kinds, and waits until the API server serves them.
 func installCRDs(ctx context.Context, config *rest.Config, client kubernetes.Interface) error {
 	extensions, err := apiextensions.NewForConfig(config)
 	if err != nil {
@@ -47,8 +47,8 @@ func installCRDs(ctx context.Context, config *rest.Config, client kubernetes.Int
 	return nil
 }
 
-// served waits until objects of a kind can be listed. Waiting for the condition Established of the definition is not enough: the API server
-// may return 404 for some time after that.
+// served waits until objects of a kind can be listed. The definition's condition Established is not enough: the API server may return 404
+// for some time after that.
 func served(ctx context.Context, client kubernetes.Interface, group, version, plural string) error {
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()

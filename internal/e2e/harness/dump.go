@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// dumpTimeout limits how long reading the state of a cluster after a failed test may take.
+// dumpTimeout limits how long it may take to read the state of a cluster after a failed test.
 const dumpTimeout = 30 * time.Second
 
-// The largest numbers of lines in the dump of a test's log; the artifacts have everything.
+// The largest numbers of lines in the dump in a test's log. The artifacts have everything.
 const (
 	dumpPods   = 20
 	dumpNodes  = 20

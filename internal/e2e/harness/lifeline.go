@@ -16,8 +16,8 @@ import (
 var ErrKilled = errors.New("the process was killed")
 
 // Lifeline is the only access of a controller to the API server and the cloud. After it is cut, a controller in the test's process can do
-// no more than a killed process. The test can choose the exact moment. Requests that were being sent may or may not have arrived. It is
-// safe for concurrent use. Make one with Cluster.Lifeline.
+// no more than a controller whose process was killed. The test can choose the exact moment. Requests that were being sent at this moment
+// may or may not have arrived. It is safe for concurrent use. Make one with Cluster.Lifeline.
 type Lifeline struct {
 	cloud cloudprovider.CloudProvider
 
@@ -27,10 +27,10 @@ type Lifeline struct {
 	onCreate    func(stage CreateStage, claim *v1.NodeClaim)
 }
 
-// CreateStage is a moment of a launch.
+// CreateStage is a moment during a launch.
 type CreateStage string
 
-// Moments of a launch, in their order.
+// The moments of a launch, in this order.
 const (
 	// BeforeLaunch: the controller has called Create, but the cloud has not received the call.
 	BeforeLaunch CreateStage = "before the launch"
@@ -38,14 +38,14 @@ const (
 	AfterLaunch CreateStage = "after the launch"
 )
 
-// Lifeline returns a new lifeline to the test's cloud and control plane.
+// Lifeline returns a new Lifeline to the test's cloud and control plane.
 func (c *Cluster) Lifeline() *Lifeline {
 	l := &Lifeline{cloud: c.Cloud, connections: map[net.Conn]struct{}{}}
 	c.t.Cleanup(l.Cut)
 	return l
 }
 
-// OnCreate sets a hook that is called at both stages of every launch from now on. If the hook cuts the lifeline, the controller's access
+// OnCreate sets a hook, which is called at both stages of every launch from now on. If the hook cuts the lifeline, the controller's access
 // ends at exactly this moment.
 func (l *Lifeline) OnCreate(hook func(stage CreateStage, claim *v1.NodeClaim)) {
 	l.mu.Lock()
@@ -53,7 +53,7 @@ func (l *Lifeline) OnCreate(hook func(stage CreateStage, claim *v1.NodeClaim)) {
 	l.onCreate = hook
 }
 
-// Cut ends all access for ever.
+// Cut ends all access permanently.
 func (l *Lifeline) Cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +71,7 @@ func (l *Lifeline) IsCut() bool {
 	return l.cut
 }
 
-// Config returns the configuration for clients whose connections end with the lifeline.
+// Config returns the configuration for clients whose connections break when the lifeline is cut.
 func (l *Lifeline) Config(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Dial = l.dial
@@ -114,13 +114,13 @@ func (c *lifelineConn) Close() error {
 // Provider returns the cloud for the controller.
 func (l *Lifeline) Provider() cloudprovider.CloudProvider { return lifelineCloud{l.cloud, l} }
 
-// lifelineCloud is a cloud whose calls fail once the lifeline is cut.
+// lifelineCloud is a cloud whose calls fail after the lifeline was cut.
 type lifelineCloud struct {
 	cloudprovider.CloudProvider
 	line *Lifeline
 }
 
-// Unwrap gives access to the optional interfaces, because these only read.
+// Unwrap gives access to the cloud's optional interfaces, because these only read.
 func (c lifelineCloud) Unwrap() cloudprovider.CloudProvider { return c.CloudProvider }
 
 func (c lifelineCloud) stage(stage CreateStage, claim *v1.NodeClaim) error {

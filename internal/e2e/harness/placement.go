@@ -13,8 +13,8 @@ import (
 // nominated is the reason of the events in which a controller says where a pod should go.
 const nominated = "Nominated"
 
-// placements has the places where pods should go, from the latest event of each pod. Pods are identified by name, because each pod of a
-// workload gets a new name, and an event need not contain more.
+// placements has the nodes on which pods should be, from the latest event of each pod. Pods are identified by name: each pod of a workload
+// gets a new name, and an event may contain nothing else.
 type placements struct {
 	mu     sync.Mutex
 	target map[string]target
@@ -23,8 +23,8 @@ type placements struct {
 // target is the target of a nomination: a claim that has no node yet, or a node, or both.
 type target struct{ claim, node string }
 
-// These match parts of a Nominated event's message: "Pod should schedule on: nodeclaim/default-x2x4q, node/node-1". One of the two parts
-// may be missing.
+// These expressions match parts of the message of a Nominated event: "Pod should schedule on: nodeclaim/default-x2x4q, node/node-1". One of
+// the two parts may be missing.
 var (
 	claimInMessage = regexp.MustCompile(`nodeclaim/([a-z0-9.-]*[a-z0-9])`)
 	nodeInMessage  = regexp.MustCompile(`\bnode/([a-z0-9.-]*[a-z0-9])`)
@@ -57,14 +57,14 @@ func (p *placements) watch(informer cache.SharedIndexInformer) error {
 	return err
 }
 
-// Placements says how many of the bound pods are where the planner wanted them.
+// Placements says how many of the bound pods are where the planner placed them.
 type Placements struct {
-	// Bound is the number of all bound pods.
+	// Bound is the number of bound pods.
 	Bound int
 	// Told is the number of bound pods whose planned node is known. It may be smaller than Bound, because controllers limit the rate of
 	// such events.
 	Told int
-	// Met is the number of these pods that are on exactly this node.
+	// Met is the number of these pods that are on their planned node.
 	Met int
 	// Elsewhere names the pods that were bound to another node, with both nodes.
 	Elsewhere []string
@@ -72,8 +72,7 @@ type Placements struct {
 	Deserted map[string]bool
 }
 
-// Rate returns the share of pods that were bound as planned, from 0 to 1, among the pods whose planned node is known. It is 1 if no planned
-// node is known.
+// Rate returns the share of the pods with a known planned node that are on this node, from 0 to 1. It is 1 if no planned node is known.
 func (p Placements) Rate() float64 {
 	if p.Told == 0 {
 		return 1

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/internal/e2e/plane"
 )
 
-// Server is the one control plane for all tests of a package. The zero value is ready; it has not started anything yet.
+// Server is the one control plane for all tests of a package. The zero value is ready to use and has not started anything.
 type Server struct {
 	// Options are the options of the control plane. The field Binary is set automatically.
 	Options plane.Options
@@ -22,7 +22,7 @@ type Server struct {
 	failed error
 }
 
-// Plane returns the control plane. The first call starts it. If it is not built, the test is skipped with a message that says how to build
+// Plane returns the control plane. The first call starts it. If it is not built, the test is skipped, with a message that says how to build
 // it. If the control plane did not start, or has ended since then, the test fails at once.
 func (s *Server) Plane(t testing.TB) *plane.ControlPlane {
 	t.Helper()

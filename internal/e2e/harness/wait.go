@@ -13,7 +13,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Condition reports whether something has happened in the cluster. If not, seen describes the present state.
+// Condition reports whether something has happened in the cluster. If it has not happened, seen describes the current state.
 type Condition func() (done bool, seen string)
 
 // pollEvery is how often a condition is checked.
@@ -23,7 +23,7 @@ const pollEvery = 50 * time.Millisecond
 const retryTimeout = 2 * time.Minute
 
 // Eventually waits for a condition. If this takes longer than the timeout, it fails the test with the last state that was seen. It returns
-// how long it has waited.
+// how long it waited.
 func (c *Cluster) Eventually(what string, timeout time.Duration, condition Condition) time.Duration {
 	c.t.Helper()
 	began := time.Now()
@@ -45,7 +45,7 @@ func (c *Cluster) Eventually(what string, timeout time.Duration, condition Condi
 	}
 }
 
-// Never checks a condition for some time, and fails the test if it becomes true.
+// Never checks a condition for the time during, and fails the test if it becomes true.
 func (c *Cluster) Never(what string, during time.Duration, condition Condition) {
 	c.t.Helper()
 	for began := time.Now(); time.Since(began) < during; time.Sleep(pollEvery) {
@@ -70,7 +70,7 @@ func (c *Cluster) Lap(format string, args ...any) {
 	c.t.Logf("%7.2fs  %s", time.Since(c.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// Pods returns the present pods of a workload, ordered by name. If workload is empty, it returns all pods of the namespace. They are shared
+// Pods returns the current pods of a workload, ordered by name. If workload is empty, it returns all pods of the namespace. They are shared
 // and must not be changed.
 func (c *Cluster) Pods(workload string) []*corev1.Pod {
 	c.t.Helper()
@@ -84,7 +84,7 @@ func (c *Cluster) Pods(workload string) []*corev1.Pod {
 	return pods
 }
 
-// Nodes returns the present nodes, ordered by name. They are shared and must not be changed.
+// Nodes returns the current nodes, ordered by name. They are shared and must not be changed.
 func (c *Cluster) Nodes() []*corev1.Node {
 	c.t.Helper()
 	nodes, err := c.nodes.List(labels.Everything())
@@ -93,8 +93,8 @@ func (c *Cluster) Nodes() []*corev1.Node {
 	return nodes
 }
 
-// Node returns the node with this name, or nil if it does not exist. The node is shared and must not be changed. If the watch of nodes does
-// not show it yet, but the watch of pods shows pods on it, Node reads it from the API server.
+// Node returns the node with this name, or nil if it does not exist. The node is shared and must not be changed. If the watch of pods shows
+// pods on a node that the watch of nodes does not show yet, Node reads the node from the API server.
 func (c *Cluster) Node(name string) *corev1.Node {
 	node, err := c.nodes.Get(name)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Cluster) Node(name string) *corev1.Node {
 	return node
 }
 
-// Claims returns the present NodeClaims, ordered by name.
+// Claims returns the current NodeClaims, ordered by name.
 func (c *Cluster) Claims() ([]v1.NodeClaim, error) {
 	list, err := c.NodeClaims.List(c.t.Context(), metav1.ListOptions{})
 	if err != nil {
@@ -127,7 +127,8 @@ func Unschedulable(pod *corev1.Pod) bool {
 	})
 }
 
-// PodsAre is the condition that a workload has exactly n pods and that is returns true for all of them. are describes this for messages.
+// PodsAre is the condition that a workload has exactly n pods, and that the function is returns true for each of them. are describes this
+// in messages.
 func (c *Cluster) PodsAre(workload string, n int, are string, is func(*corev1.Pod) bool) Condition {
 	return func() (bool, string) {
 		pods := c.Pods(workload)
@@ -141,7 +142,7 @@ func (c *Cluster) PodsAre(workload string, n int, are string, is func(*corev1.Po
 	}
 }
 
-// PodsRun is the condition that a workload has exactly n pods and all run.
+// PodsRun is the condition that a workload has exactly n pods and that all of them run.
 func (c *Cluster) PodsRun(workload string, n int) Condition {
 	return c.PodsAre(workload, n, "running", Running)
 }
@@ -164,7 +165,7 @@ func (c *Cluster) BudgetAllows(deployment string, pods, allowed int32) Condition
 	}
 }
 
-// Empty is the condition that there are no nodes, no claims and no instances in the cloud.
+// Empty is the condition that there are no nodes, no NodeClaims and no instances in the cloud.
 func (c *Cluster) Empty() Condition {
 	return func() (bool, string) {
 		claims, err := c.Claims()
@@ -176,8 +177,8 @@ func (c *Cluster) Empty() Condition {
 	}
 }
 
-// Settled is the condition that there are equal numbers of nodes, claims and instances (n of each, unless n is negative), and that each
-// instance belongs to exactly one claim and one node. Nothing is leaked or duplicated.
+// Settled is the condition that there are equal numbers of nodes, NodeClaims and instances (n of each, unless n is negative), and that each
+// instance belongs to exactly one NodeClaim and one node. Then nothing is leaked or duplicated.
 func (c *Cluster) Settled(n int) Condition {
 	return func() (bool, string) {
 		claims, err := c.Claims()

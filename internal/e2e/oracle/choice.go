@@ -13,20 +13,20 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// maxOptions limits the number of different nodes that are tried for one planned node, and thus the number of replays of a plan. If there
-// are more, it is more important to try all types than all zones, and all zones than all capacity types.
+// maxOptions limits how many different nodes are tried for one planned node, and so also the number of replays of a plan. If there are
+// more, trying all types comes before trying all zones, and trying all zones comes before trying all capacity types.
 const maxOptions = 16
 
-// Choice determines what a provider may decide: the type and offering that each planned node is created with.
+// Choice fixes what a provider may decide: the type and the offering with which each planned node is created.
 type Choice struct {
-	// Options has one entry for each of Plan.NewNodes.
+	// Options has one entry for each node of Plan.NewNodes.
 	Options []Option
-	// Label selects the values of labels that neither type nor offering determines. Each node gets value number Label of the values that
-	// its requirements allow; after the last value, the first follows.
+	// Label selects the values of labels that neither the type nor the offering determines. Each node gets value number Label of the values
+	// that its requirements allow. After the last value, the count starts again at the first.
 	Label int
 }
 
-// Option is an instance type and an offering that a planned node can be created with.
+// Option is an instance type and an offering with which a planned node can be created.
 type Option struct {
 	// The pool may launch Type and Offering. They belong to the snapshot, or are the results of its NodeOverlays. They must not be changed.
 	Type     *cloudprovider.InstanceType
@@ -41,12 +41,12 @@ func (o Option) String() string {
 	return cloudprovider.KeyOf(o.Type, o.Offering).String()
 }
 
-// Choices returns the choices for which a plan must work. In the first, every node is as the plan assumes. In the others together, each
-// node gets each of its minimal types and its cheapest type, in every zone and capacity type that remains allowed. A remaining type is
-// minimal if in no resource it has more room than another one. Different nodes start at different positions in their lists of options, so
-// that equal nodes are in different zones.
+// Choices returns the choices for which a plan must work. In the first choice, every node is as the plan assumes. In the other choices
+// together, each node gets its cheapest type and each of its minimal types, in every zone and capacity type that remains allowed. A type is
+// minimal if it has, in every resource, at most as much room as each of the other types that remain. Different nodes start at different
+// positions in their lists of options, so that equal nodes are in different zones.
 //
-// An error means that the plan promises a type that can't be bought with the node's requirements.
+// It returns an error if the plan promises a type that can't be bought with the node's requirements.
 func Choices(snapshot *scheduling.Snapshot, plan *scheduling.Plan) ([]Choice, error) {
 	options := make([][]Option, len(plan.NewNodes))
 	stock := newStock(snapshot)
@@ -73,7 +73,7 @@ func Choices(snapshot *scheduling.Snapshot, plan *scheduling.Plan) ([]Choice, er
 	return out, nil
 }
 
-// optionsOf returns the options for a node. The first is the one that the plan assumes.
+// optionsOf returns the options for a node. The first option is the one that the plan assumes.
 func optionsOf(stock *stock, node *scheduling.NewNode) ([]Option, error) {
 	snapshot := stock.snapshot
 	if len(node.InstanceTypes) == 0 {
@@ -115,7 +115,7 @@ func optionsOf(stock *stock, node *scheduling.NewNode) ([]Option, error) {
 			chosen = append(chosen, candidates[i])
 		}
 	}
-	// Take one option of each type in turn. So a cut removes the last zones of all types, and not all zones of the last types.
+	// Take one option of each type in turn: then cutting the list removes the last zones of all types, and not all zones of the last types.
 	var out []Option
 	for round := 0; len(out) < maxOptions; round++ {
 		before := len(out)
@@ -159,8 +159,8 @@ func promisedOption(catalog []*cloudprovider.InstanceType, node *scheduling.NewN
 	return Option{}, errors.New("no such offering is in stock")
 }
 
-// claimRequests returns the requests of the NodeClaim: those of the pods, plus the smallest requests of DaemonSets on any of the promised
-// nodes.
+// claimRequests returns the requests of the NodeClaim: those of the pods, plus the smallest requests that DaemonSets have on any of the
+// promised nodes.
 func claimRequests(snapshot *scheduling.Snapshot, pool *scheduling.NodePool, node *scheduling.NewNode, promised []Option) (corev1.ResourceList, error) {
 	var least corev1.ResourceList
 	for i, option := range promised {
@@ -192,7 +192,7 @@ func claimRequests(snapshot *scheduling.Snapshot, pool *scheduling.NodePool, nod
 	return least, nil
 }
 
-// add adds times the amounts to sum.
+// add adds the amounts to sum as often as times says.
 func add(sum, amounts corev1.ResourceList, times int64) {
 	for name, quantity := range amounts {
 		total := sum[name]
@@ -203,8 +203,9 @@ func add(sum, amounts corev1.ResourceList, times int64) {
 	}
 }
 
-// launchable returns the offerings of the promised option's type that the provider could use for the node: in stock, allowed by the
-// requirements, and large enough for the requests of the claim. The promised offering comes first, then offerings in other zones.
+// launchable returns the offerings of the promised option's type that the provider could use for the node: they are in stock, the
+// requirements allow them, and they are large enough for the requests of the NodeClaim. The promised offering comes first, and then
+// offerings in other zones.
 func launchable(promised Option, node *scheduling.NewNode, requests corev1.ResourceList) []Option {
 	out := []Option{promised}
 	zones := map[string]bool{promised.Offering.Zone(): true}
@@ -242,7 +243,7 @@ func allowed(stated, node requirements.Set) bool {
 	return true
 }
 
-// only returns the value of a requirement that allows exactly one.
+// only returns the value of a requirement that allows exactly one value.
 func only(r requirements.Requirement) (string, bool) {
 	if values := r.Values(); !r.Complement() && len(values) == 1 {
 		return values[0], true

@@ -8,8 +8,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// cluster has the data of kube-scheduler's cache: nodes with the pods that are bound to them. It is updated pod by pod. kube-scheduler's
-// own snapshot would rebuild whole lists for every bound pod.
+// cluster has the data of kube-scheduler's cache: the nodes, and the pods that are bound to them. It is updated with each pod.
+// kube-scheduler's own snapshot would rebuild whole lists for every bound pod.
 type cluster struct {
 	infos  []fwk.NodeInfo
 	byName map[string]*framework.NodeInfo
@@ -32,7 +32,7 @@ func (c *cluster) addNode(node *corev1.Node) error {
 	return nil
 }
 
-// bind binds a pod to a node without any checks. It copies the pod and sets its node's name.
+// bind binds a pod to a node without any check. It copies the pod and sets the node's name in the copy.
 func (c *cluster) bind(pod *corev1.Pod, node string) error {
 	info, ok := c.byName[node]
 	if !ok {
@@ -49,7 +49,7 @@ func (c *cluster) bind(pod *corev1.Pod, node string) error {
 	return nil
 }
 
-// These methods make the cluster a fwk.SharedLister. It has no pod groups, because no plugin that reads them is called.
+// These methods make the cluster a fwk.SharedLister. The cluster has no pod groups, because no plugin that reads them is called.
 
 func (c *cluster) NodeInfos() fwk.NodeInfoLister                             { return nodeInfos{c} }
 func (c *cluster) StorageInfos() fwk.StorageInfoLister                       { return storageInfos{c} }

@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// daemonPods returns the pods that the DaemonSet controller would create for the node. There is one for each DaemonSet whose selector and
-// required affinity match the node's labels and that tolerates its taints.
+// daemonPods returns the pods that the DaemonSet controller would create for the node. There is one pod for each DaemonSet whose selector
+// and required affinity match the node's labels and that tolerates the node's taints.
 func daemonPods(sets []*appsv1.DaemonSet, node *corev1.Node) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, set := range sets {
@@ -41,7 +41,7 @@ func daemonPods(sets []*appsv1.DaemonSet, node *corev1.Node) []*corev1.Pod {
 	return out
 }
 
-// hard reports whether a taint keeps pods without a toleration away.
+// hard reports whether the taint keeps away pods that don't tolerate it.
 func hard(t *corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }
 
 // daemonTolerations returns the tolerations that the DaemonSet controller adds to each of its pods.
@@ -59,7 +59,7 @@ func daemonTolerations() []corev1.Toleration {
 	return out
 }
 
-// defaultRequests copies limits to missing requests, as the API server does.
+// defaultRequests sets missing requests to the limits, as the API server does.
 func defaultRequests(r *corev1.ResourceRequirements) {
 	for name, quantity := range r.Limits {
 		if _, ok := r.Requests[name]; ok {

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// addExisting adds a node of the snapshot with its pods, and the pods of DaemonSets that are still missing on it. If the node is being
+// addExisting adds a node of the snapshot with its pods, and with the DaemonSet pods that are still missing on it. If the node is being
 // launched, it is added as it will be when it is ready.
 func (s *stage) addExisting(n *scheduling.Node) error {
 	node := settled(n)
@@ -44,9 +44,9 @@ func (s *stage) addExisting(n *scheduling.Node) error {
 	return nil
 }
 
-// settled returns the node's Node as it will be once initialized. An initialized node, or one that drawknife does not manage, is unchanged,
-// except that a cordon gets its taint. If the node is not ready yet, its startup taints and ephemeral taints are removed, and values that
-// its kubelet has not reported yet come from the NodeClaim.
+// settled returns the Node object as it will be after the node is initialized. If the node is initialized, or if drawknife does not manage
+// it, the object is unchanged, except that a cordoned node gets the taint of a cordon. If the node is not ready yet, its startup taints and
+// ephemeral taints are removed. Values that its kubelet has not reported yet are taken from the NodeClaim.
 func settled(n *scheduling.Node) *corev1.Node {
 	out := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}
 	if n.Object != nil {
@@ -78,7 +78,7 @@ func settled(n *scheduling.Node) *corev1.Node {
 	return out
 }
 
-// cordoned returns the node's taints, with the taint that kube-controller-manager adds after a cordon.
+// cordoned returns the node's taints, plus the taint that kube-controller-manager adds after a cordon.
 func cordoned(node *corev1.Node) []corev1.Taint {
 	cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 	if !node.Spec.Unschedulable || slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&cordon) }) {
@@ -106,7 +106,7 @@ func lasting(taints, startup []corev1.Taint) []corev1.Taint {
 	return out
 }
 
-// filled returns have, with missing and zero amounts replaced by those of claimed.
+// filled returns the amounts have, with missing and zero amounts replaced by those of claimed.
 func filled(have, claimed corev1.ResourceList) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	maps.Copy(out, claimed)

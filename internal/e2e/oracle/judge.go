@@ -32,7 +32,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 )
 
-// factory makes one plugin of kube-scheduler.
+// factory makes a plugin of kube-scheduler.
 type factory struct {
 	name string
 	make frameworkruntime.PluginFactoryWithFts[fwk.Plugin]
@@ -57,7 +57,7 @@ func factories() []factory {
 	}
 }
 
-// Plugins returns the names of the plugins that are called, in their order.
+// Plugins returns the names of the plugins that this package calls, in their order.
 func Plugins() []string {
 	var out []string
 	for _, f := range factories() {
@@ -69,17 +69,17 @@ func Plugins() []string {
 // judge calls kube-scheduler's plugins for a cluster, with default arguments and default feature gates.
 type judge struct {
 	cluster *cluster
-	// objects are the informers that the plugins read from. They are never started: the judge fills their stores itself.
+	// objects are the informers from which the plugins read. The informers are never started: the judge fills their stores itself.
 	objects informers.SharedInformerFactory
 	plugins []fwk.Plugin
 }
 
 // newJudge makes the plugins, with the cluster's default spread constraints. Goroutines that they start end with ctx.
 func newJudge(ctx context.Context, c *cluster, spread []corev1.TopologySpreadConstraint) (*judge, error) {
-	metrics.Register() // runs once per process; the plugins use these metrics and crash without them
+	metrics.Register() // runs once per process: the plugins use these metrics and crash without them
 	ctx = klog.NewContext(ctx, logr.Discard())
 	j := &judge{cluster: c, objects: informers.NewSharedInformerFactory(nil, 0)}
-	// Without a profile, the framework only gives plugins access to the lister and the informers.
+	// Without a profile, the framework only gives the plugins access to the lister and the informers.
 	handle, err := frameworkruntime.NewFramework(ctx, nil, nil,
 		frameworkruntime.WithSnapshotSharedLister(c),
 		frameworkruntime.WithInformerFactory(j.objects),
@@ -143,7 +143,7 @@ func (j *judge) ask(ctx context.Context, pod *corev1.Pod, node string) ([]verdic
 	return out, nil
 }
 
-// askPlugin runs one plugin for a scheduling cycle, up to and including Filter.
+// askPlugin runs one plugin's part of a scheduling cycle, up to and including Filter.
 func askPlugin(ctx context.Context, plugin fwk.Plugin, state fwk.CycleState, pod *corev1.Pod, node fwk.NodeInfo, all []fwk.NodeInfo) *fwk.Status {
 	if pre, ok := plugin.(fwk.PreFilterPlugin); ok {
 		result, status := pre.PreFilter(ctx, state, pod, all)

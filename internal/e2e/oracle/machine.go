@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// addMachine creates a planned node with the option, and with the pods of the DaemonSets that run on it.
+// addMachine creates a planned node with the option, and with the DaemonSet pods that run on it.
 func (s *stage) addMachine(node *scheduling.NewNode, option Option, label int) error {
 	pool, _, err := s.stock.of(node)
 	if err != nil {
@@ -38,7 +38,8 @@ func (s *stage) addMachine(node *scheduling.NewNode, option Option, label int) e
 	return nil
 }
 
-// nodeOf returns the Node of a planned node once it is initialized. It has no startup taints, and no taints of a node that is not ready.
+// nodeOf returns the Node object of a planned node after it is initialized. It has no startup taints, and none of the taints that a node
+// has until it is ready.
 func nodeOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option, label int) (*corev1.Node, error) {
 	labels, err := labelsOf(pool, node, option, label)
 	if err != nil {
@@ -54,8 +55,8 @@ func nodeOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option, 
 	}, nil
 }
 
-// labelsOf returns the node's labels. Labels of type and offering have priority over labels that the claim leaves undecided. If a claim
-// contradicts them, the pods' selectors will not match the node.
+// labelsOf returns the node's labels. Labels of type and offering have priority over labels that the claim leaves undecided. If the
+// NodeClaim contradicts the labels of type and offering, the pods' selectors will not match the node.
 func labelsOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option, label int) (map[string]string, error) {
 	template := &pool.Object.Spec.Template
 	out := maps.Clone(template.Labels)
@@ -100,8 +101,8 @@ func labelsOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option
 	return out, nil
 }
 
-// pick returns the n-th value that the requirement allows; after the last value, the first follows. If any value is allowed, it returns a
-// number that is not excluded.
+// pick returns the n-th value that the requirement allows. After the last value, the count starts again at the first. If any value is
+// allowed, it returns a number that the requirement does not exclude.
 func pick(r requirements.Requirement, n int) (string, bool) {
 	if !r.Complement() {
 		values := r.Values()
@@ -120,12 +121,12 @@ func pick(r requirements.Requirement, n int) (string, bool) {
 	return r.AnyValue()
 }
 
-// roomFor returns the room on the node that DaemonSets leave to other pods.
+// roomFor returns the room on the node that remains for other pods after DaemonSets.
 func roomFor(snapshot *scheduling.Snapshot, pool *scheduling.NodePool, node *scheduling.NewNode, option Option) corev1.ResourceList {
 	room := option.Type.AllocatableOf(option.Offering)
 	object, err := nodeOf(pool, node, option, 0)
 	if err != nil {
-		return room // the replay finds the same error
+		return room // the replay finds and reports the same error
 	}
 	for _, pod := range daemonPods(snapshot.DaemonSets, object) {
 		add(room, scheduling.PodRequests(pod), -1)

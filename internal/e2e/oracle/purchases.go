@@ -14,10 +14,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Purchases checks conditions that kube-scheduler never sees. Without them, the planned nodes would not be launched, or not as promised. It
-// checks that the pools may launch nodes, that prices and allocatable amounts are those of the types with NodeOverlays applied, that no
-// reservation is used beyond its capacity, and that the instance types meet minValues. It returns one sentence for each fault, or nil if
-// there are none.
+// Purchases checks conditions that kube-scheduler never sees. If they are not met, the planned nodes would not be launched, or would not be
+// as promised. It checks that the pools may launch nodes, that prices and allocatable amounts are those of the types with NodeOverlays
+// applied, that no reservation is used beyond its capacity, and that the instance types meet minValues. It returns one sentence for each
+// fault, or nil if there are none.
 func Purchases(snapshot *scheduling.Snapshot, plan *scheduling.Plan, query scheduling.Query) []string {
 	c := &clerk{stock: newStock(snapshot), query: query, drawn: map[string]int{}, left: map[string]int{}}
 	total := 0.0
@@ -42,7 +42,7 @@ type clerk struct {
 	stock  *stock
 	query  scheduling.Query
 	faults []string
-	// drawn is the number of nodes that may use a reservation. left is its remaining capacity.
+	// drawn is the number of planned nodes that may use a reservation. left is its remaining capacity.
 	drawn, left map[string]int
 }
 
@@ -85,7 +85,7 @@ func (c *clerk) check(node *scheduling.NewNode) {
 	c.variety(pool, node, options)
 }
 
-// count records the remaining capacity of each reservation: the smallest number that any available offering states.
+// count records the remaining capacity of each reservation: the smallest number that an available offering of it states.
 func (c *clerk) count(catalog []*cloudprovider.InstanceType) {
 	for _, t := range catalog {
 		for i := range t.Offerings {
@@ -106,7 +106,7 @@ func reservationOf(o *cloudprovider.Offering) string {
 	return o.Requirements.Without(corev1.LabelTopologyZone, v1.CapacityTypeLabelKey).String()
 }
 
-// compare checks the price and the amounts of the node that the plan assumes.
+// compare checks the price and the amounts of the node that the plan assumes for the NodeClaim.
 func (c *clerk) compare(node *scheduling.NewNode, promised Option) {
 	if price := node.InstanceTypes[0].Price; !same(price, promised.Offering.Price) {
 		c.complain("node %s: the plan reckons with a price of %v, %s costs %v", node.Name, price, promised, promised.Offering.Price)
@@ -122,7 +122,7 @@ func text(list corev1.ResourceList, name corev1.ResourceName) string {
 	return quantity.String()
 }
 
-// variety checks minValues. A value counts if a node of the claim can still get it.
+// variety checks minValues. A value counts if a node of the NodeClaim can still get it.
 func (c *clerk) variety(pool *scheduling.NodePool, node *scheduling.NewNode, options []Option) {
 	relaxed := false
 	for _, r := range pool.Object.Spec.Template.Spec.Requirements {
@@ -160,8 +160,8 @@ func valuesOf(o Option, node *scheduling.NewNode, key string) []string {
 	return r.Values()
 }
 
-// stated returns the labels of a node of the option that type and offering state.
+// stated returns the labels that the type and the offering state for a node of the option.
 func stated(o Option) requirements.Set { return o.Type.MachineRequirements(o.Offering) }
 
-// same allows a difference, because the planner rounds prices to a billionth of a USD.
+// same reports whether two prices are equal, up to a small difference: the planner rounds prices to a billionth of a USD.
 func same(a, b float64) bool { return math.Abs(a-b) < 1e-6 }

@@ -13,15 +13,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Preference says which node kube-scheduler prefers for a pod, of those that accept it.
+// Preference says which of the nodes that accept a pod kube-scheduler prefers.
 type Preference uint8
 
 const (
-	// PlannedNode prefers the planned node of the pod, and otherwise the first node.
+	// PlannedNode prefers the planned node of the pod. If it does not accept the pod, it prefers the first node.
 	PlannedNode Preference = iota
-	// LeastAllocated prefers the node with the largest free share of CPU and memory, as kube-scheduler's default scores do.
+	// LeastAllocated prefers the node with the largest free share of CPU and memory, like kube-scheduler's default scores.
 	LeastAllocated
-	// AnyNode chooses a pseudorandom node, the same in each run.
+	// AnyNode chooses a pseudorandom node, which is the same in each run.
 	AnyNode
 )
 
@@ -34,16 +34,16 @@ func (p Preference) String() string {
 type Queued struct {
 	// Pods is the number of pods that the plan places.
 	Pods int
-	// Refused are pods that were not accepted on their planned node at their first turn.
+	// Refused are the pods that their planned node did not accept when they were first tried.
 	Refused []scheduling.PodKey
-	// Left are pods that no node accepted, although they were tried again.
+	// Left are the pods that no node accepted, although they were tried again.
 	Left []scheduling.PodKey
 }
 
-// Queue binds the plan's pods, with the plan's nodes present as in the choice. Pods come in the order of kube-scheduler's queue: by
-// priority, then by creation, then by name (w-2 before w-10), placeholders last. Each pod is bound to a node that all filter plugins
-// accept, chosen by prefer. Pods without such a node are tried again after the others, as long as some pod is bound. Pods that the plan
-// does not place are left out. Errors are the same as those of Replay.
+// Queue binds the plan's pods, with the plan's nodes present as the choice says. Pods come in the order of kube-scheduler's queue: by
+// priority, then by creation, then by name (w-2 before w-10), placeholders last. Each pod is bound to one of the nodes that all filter
+// plugins accept. prefer says to which one. Pods without such a node are tried again after the others, until a round binds no pod. Pods
+// that the plan does not place are left out. It returns the same errors as Replay.
 func Queue(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduling.Plan, choice Choice, prefer Preference) (Queued, error) {
 	s, err := newStage(ctx, snapshot, plan, choice)
 	if err != nil {
@@ -120,8 +120,8 @@ func priorityOf(pod *corev1.Pod) int32 {
 	return *pod.Spec.Priority
 }
 
-// takers returns the nodes that all plugins accept for the pod, in the order of the cluster. Volumes that are created manually exist for
-// the planned node.
+// takers returns the nodes that all plugins accept for the pod, in the order of the cluster. Manually created volumes exist for the planned
+// node.
 func (s *stage) takers(ctx context.Context, pod *corev1.Pod, planned string) ([]string, error) {
 	if _, isNew := s.machines[planned]; isNew {
 		if err := s.judge.supplyVolumes(pod, planned); err != nil {
@@ -142,7 +142,7 @@ func (s *stage) takers(ctx context.Context, pod *corev1.Pod, planned string) ([]
 	return out, nil
 }
 
-// preferred returns the node that the pod is bound to. There must be at least one node.
+// preferred returns the node to which the pod is bound. There must be at least one node.
 func (s *stage) preferred(prefer Preference, lots *rand.Rand, nodes []string, planned string) string {
 	switch prefer {
 	case LeastAllocated:
@@ -162,7 +162,7 @@ func (s *stage) preferred(prefer Preference, lots *rand.Rand, nodes []string, pl
 	return nodes[0]
 }
 
-// leftOn returns the share of a node's CPU and memory that is free, on average.
+// leftOn returns the free share of a node's CPU and memory, as the mean of both.
 func leftOn(info *framework.NodeInfo) float64 {
 	share := func(free, all int64) float64 { return float64(free) / float64(max(all, 1)) }
 	have, asked := info.GetAllocatable(), info.GetRequested()

@@ -15,15 +15,15 @@ type Refusal struct {
 	Pod scheduling.PodKey
 	// Node is the promised node: the name of a node of the snapshot or of a planned node.
 	Node string
-	// Machine is the option that the planned node was created with; empty for a node of the snapshot.
+	// Machine is the option with which the planned node was created. It is empty for a node of the snapshot.
 	Machine string
 	// Plugin is the plugin of kube-scheduler that refuses the pod.
 	Plugin string
-	// Message is the message of the plugin.
+	// Message is the message of this plugin.
 	Message string
 }
 
-// String returns a sentence for people.
+// String returns the refusal as a sentence.
 func (r Refusal) String() string {
 	where := r.Node
 	if r.Machine != "" {
@@ -32,9 +32,9 @@ func (r Refusal) String() string {
 	return fmt.Sprintf("%s refuses pod %s on %s: %s", r.Plugin, r.Pod, where, r.Message)
 }
 
-// Replay binds the plan's pods one after another to the snapshot's nodes and to all planned nodes, created as the choice says. It binds a
-// pod only if all of kube-scheduler's filter plugins accept it. It returns the refusals. A refused pod is not bound, and the replay
-// continues without it. An error means that plan and snapshot don't belong together, or that the snapshot contains something that this
+// Replay binds the plan's pods one after another. The nodes are those of the snapshot and all planned nodes, created as the choice says. It
+// binds a pod only if all of kube-scheduler's filter plugins accept it. It returns the refusals. A refused pod is not bound, and the replay
+// continues without it. It returns an error if plan and snapshot don't belong together, or if the snapshot contains something that this
 // package can't simulate.
 //
 // It changes neither snapshot nor plan.
@@ -54,7 +54,7 @@ type stage struct {
 	plan     *scheduling.Plan
 	judge    *judge
 	pods     map[scheduling.PodKey]*corev1.Pod
-	// machines has the option that each planned node was created with, by name.
+	// machines has the option with which each planned node was created, by the node's name.
 	machines map[string]Option
 	close    context.CancelFunc
 }
@@ -76,8 +76,8 @@ func newStage(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduli
 		return nil, err
 	}
 	for i := range snapshot.Nodes {
-		// A plan is made for the time after the nodes that are being removed have gone with their pods. Until then, a topology rule may
-		// make kube-scheduler hold pods back because of these pods.
+		// A plan is made for the time after the nodes that are being removed have disappeared with their pods. Until then, kube-scheduler
+		// may keep pods pending because a topology rule counts the pods on these nodes.
 		if snapshot.Nodes[i].Leaving {
 			continue
 		}

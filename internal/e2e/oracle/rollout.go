@@ -12,14 +12,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Rollout simulates the commands of a disruption plan, one after another. The replacements of a command join, and its members are removed
-// with all their pods. Then each pod for which the command plans a place is bound there, if all of kube-scheduler's filter plugins accept
-// it. Refused pods of a command are tried again as long as some pod is accepted, because kube-scheduler also tries again. In this way,
-// every prefix of the list of commands is checked. It returns the refusals. A refused pod is not bound, and the rollout continues without
-// it.
+// Rollout simulates the commands of a disruption plan, one after another. First, the replacements of a command join, and its members are
+// removed with all of their pods. Then each pod for which the command plans a place is bound there, if all of kube-scheduler's filter
+// plugins accept it. Refused pods of a command are tried again until no more pods are accepted, because kube-scheduler also tries again.
+// Each command is checked in the state after all earlier commands, so every prefix of the list is checked. It returns the refusals. A
+// refused pod is not bound, and the rollout continues without it.
 //
-// The snapshot must not have pending pods, because a plan of disruption assumes that these have places. The choice says which options the
-// replacements are created with: see RolloutChoices. Rollout changes neither snapshot nor commands.
+// The snapshot must not have pending pods, because a disruption plan assumes that these have places. The choice says with which options the
+// replacements are created: see RolloutChoices. Rollout changes neither snapshot nor commands.
 func Rollout(ctx context.Context, snapshot *scheduling.Snapshot, commands []*disruption.Command, choice Choice) ([]Refusal, error) {
 	moved, plan := moves(snapshot, commands)
 	if len(choice.Options) != len(plan.NewNodes) {
@@ -36,7 +36,7 @@ func Rollout(ctx context.Context, snapshot *scheduling.Snapshot, commands []*dis
 		var promises []placement
 		for i := range cmd.Replacements {
 			if cmd.Replacements[i].Node == nil {
-				continue // it belongs to a static pool: no pods are planned for it
+				continue // it belongs to a static pool, and no pods are planned for it
 			}
 			node := &plan.NewNodes[launched]
 			if err := s.addMachine(node, choice.Options[launched], choice.Label); err != nil {
@@ -68,9 +68,9 @@ func RolloutChoices(snapshot *scheduling.Snapshot, commands []*disruption.Comman
 	return Choices(moved, plan)
 }
 
-// Homeless returns the pods of the commands' members that need a place but have no planned one. Pods of nodes that emptiness and static
-// drift remove need no place. It also returns protected pods, and pods that no PodDisruptionBudget allows to evict, although drift leaves
-// these where they are.
+// Homeless returns the pods of the commands' members that need a place and have no planned place. Pods of nodes that emptiness and static
+// drift remove need no place. It also returns protected pods, and pods whose eviction no PodDisruptionBudget allows, although drift leaves
+// these on their nodes.
 func Homeless(snapshot *scheduling.Snapshot, commands []*disruption.Command) []string {
 	moved, _ := moves(snapshot, commands)
 	placed := podsOf(moved)

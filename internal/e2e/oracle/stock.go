@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// stock has the instance types that the provider sells to each pool: those of the snapshot's catalogs, with NodeOverlays applied.
+// stock has the instance types that the provider offers to each pool: those of the snapshot's catalogs, with NodeOverlays applied.
 type stock struct {
 	snapshot *scheduling.Snapshot
 	overlaid *overlay.Result
@@ -30,7 +30,7 @@ func newStock(snapshot *scheduling.Snapshot) *stock {
 	return s
 }
 
-// of returns a node's pool and the instance types that it may launch.
+// of returns a node's pool, and the instance types that the pool may launch.
 func (s *stock) of(node *scheduling.NewNode) (*scheduling.NodePool, []*cloudprovider.InstanceType, error) {
 	for i := range s.snapshot.NodePools {
 		p := &s.snapshot.NodePools[i]
@@ -47,7 +47,7 @@ func (s *stock) of(node *scheduling.NewNode) (*scheduling.NodePool, []*cloudprov
 	return nil, nil, fmt.Errorf("node %s: the snapshot has no pool %s", node.Name, node.Pool)
 }
 
-// keyOf returns the pool's key; a zero key counts as the key of a pool of the current generation.
+// keyOf returns the pool's key. A zero key stands for the key of a v1 pool.
 func keyOf(p *scheduling.NodePool) v1.PoolKey {
 	if p.Key.IsZero() {
 		return v1.NewPoolKey(p.Object.Name)

@@ -8,8 +8,8 @@ import (
 )
 
 // asStored returns the pod as the API server would have stored it: the matchLabelKeys and mismatchLabelKeys of its (anti-)affinity terms
-// are merged into the selectors. kube-scheduler relies on this and does not read these fields. A snapshot may have pods that were never
-// stored by an API server.
+// are merged into the selectors. kube-scheduler relies on this and does not read these fields. This matters because a snapshot may have
+// pods that an API server never stored.
 func asStored(pod *corev1.Pod) *corev1.Pod {
 	a := pod.Spec.Affinity
 	if a == nil || (a.PodAffinity == nil && a.PodAntiAffinity == nil) {
@@ -35,8 +35,8 @@ func mergeTerms(labels map[string]string, required []corev1.PodAffinityTerm, pre
 	}
 }
 
-// mergeLabelKeys adds one expression for each key for which the pod has a label. Without a selector the keys have no effect. Merging twice
-// changes nothing.
+// mergeLabelKeys adds one expression for each key for which the pod has a label. If the term has no selector, the keys have no effect.
+// Merging twice changes nothing.
 func mergeLabelKeys(labels map[string]string, term *corev1.PodAffinityTerm) {
 	if term.LabelSelector == nil {
 		return

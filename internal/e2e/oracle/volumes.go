@@ -34,7 +34,7 @@ func (j *judge) addObjects(s *scheduling.Snapshot) error {
 	)
 }
 
-// addVolumeLimits adds the CSINode that kubelet and drivers will create for a node with these attach limits.
+// addVolumeLimits adds the CSINode that the kubelet and the drivers will create for a node with these attach limits.
 func (j *judge) addVolumeLimits(node string, limits map[string]int32) error {
 	object := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}}
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
@@ -75,8 +75,8 @@ func claimName(pod *corev1.Pod, volume *corev1.Volume) string {
 	return ""
 }
 
-// bindVolumes simulates what happens after kube-scheduler has bound a pod with claims that wait for their first consumer: each claim gets a
-// volume that can be reached from the node, and is bound to it. Later pods with the same claim must go where the volume can be reached.
+// bindVolumes simulates what happens after kube-scheduler has bound a pod with unbound claims: each claim gets a volume that can be used
+// from the node, and is bound to it. Later pods with the same claim must be on a node from which the volume can be used.
 func (j *judge) bindVolumes(pod *corev1.Pod, node string) error {
 	claims := j.objects.Core().V1().PersistentVolumeClaims().Informer().GetIndexer()
 	for i := range pod.Spec.Volumes {
@@ -97,7 +97,8 @@ func (j *judge) bindVolumes(pod *corev1.Pod, node string) error {
 	return nil
 }
 
-// bindClaim binds a claim to a suitable manually created volume, or else to a volume that the provisioner of its class creates.
+// bindClaim binds a claim to a suitable manually created volume. If there is none, it binds the claim to a volume that the provisioner of
+// its class creates.
 func (j *judge) bindClaim(claim *corev1.PersistentVolumeClaim, node *corev1.Node) error {
 	object, ok, err := j.objects.Storage().V1().StorageClasses().Informer().GetIndexer().GetByKey(volumehelpers.GetPersistentVolumeClaimClass(claim))
 	if err != nil || !ok {
@@ -135,8 +136,8 @@ func (j *judge) volumesOf(class string) []*corev1.PersistentVolume {
 	return out
 }
 
-// supplyVolumes creates volumes for a pod on a planned node, like a person who creates volumes manually after the node has joined. Each of
-// the pod's claims of such classes gets a volume, unless a free volume can already be reached from the node.
+// supplyVolumes creates volumes for a pod on a planned node, like a person who creates volumes by hand after the node has joined. Each of
+// the pod's claims of such classes gets a volume, unless a free volume can already be used from the node.
 func (j *judge) supplyVolumes(pod *corev1.Pod, node string) error {
 	core := j.objects.Core().V1()
 	taken := map[string]*corev1.PersistentVolume{}
@@ -144,7 +145,7 @@ func (j *judge) supplyVolumes(pod *corev1.Pod, node string) error {
 		name := claimName(pod, &pod.Spec.Volumes[i])
 		object, ok, err := core.PersistentVolumeClaims().Informer().GetIndexer().GetByKey(pod.Namespace + "/" + name)
 		if err != nil || !ok || object.(*corev1.PersistentVolumeClaim).Spec.VolumeName != "" {
-			continue // no volume is needed; if something is wrong, the plugins say so
+			continue // no volume is needed; if there is an error, the plugins report it
 		}
 		claim := object.(*corev1.PersistentVolumeClaim)
 		object, ok, err = j.objects.Storage().V1().StorageClasses().Informer().GetIndexer().GetByKey(volumehelpers.GetPersistentVolumeClaimClass(claim))
@@ -168,8 +169,8 @@ func (j *judge) supplyVolumes(pod *corev1.Pod, node string) error {
 	return nil
 }
 
-// provisioned returns the volume that a provisioner creates for a pod on the node. It can be reached from the node's location, in terms of
-// the labels in the class's allowedTopologies.
+// provisioned returns the volume that a provisioner creates for a pod on the node. It can be used from nodes that have the same values as
+// this node for the labels in the class's allowedTopologies.
 func provisioned(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) *corev1.PersistentVolume {
 	pv := &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: "pv-" + claim.Namespace + "-" + claim.Name},

@@ -54,7 +54,7 @@ func newAuthority() (*authority, error) {
 	return &authority{certificate: certificate, key: key, pem: encode("CERTIFICATE", der)}, nil
 }
 
-// server returns the API server's identity, valid for all of its names.
+// server returns the API server's identity, which is valid for all names of the server.
 func (a *authority) server() (identity, error) {
 	return a.issue(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: "kube-apiserver"},
@@ -99,13 +99,13 @@ func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	return encode("EC PRIVATE KEY", der), err
 }
 
-// credentials are those that the test process itself uses.
+// credentials are the credentials that the test process itself uses.
 type credentials struct {
 	ca    []byte
 	admin identity
 }
 
-// writeCredentials writes the keys, certificates and kubeconfigs that the components' flags name into a folder.
+// writeCredentials writes into a folder the keys, certificates and kubeconfigs that are named in the components' flags.
 func writeCredentials(dir, server string) (credentials, error) {
 	a, err := newAuthority()
 	if err != nil {

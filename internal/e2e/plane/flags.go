@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Names of files in the data folder, used in flags.
+// Names of files in the data folder, which are used in flags.
 const (
 	adminKubeconfig             = "admin.kubeconfig"
 	schedulerKubeconfig         = "scheduler.kubeconfig"
@@ -16,9 +16,9 @@ const (
 	schedulerConfiguration      = "scheduler.yaml"
 )
 
-// controllers returns the controllers of kube-controller-manager that matter for a node autoscaler. The others are off: endpoints and
-// slices, horizontal autoscaling, certificate signing, bootstrap tokens, address management, and storage versions. "controlplane
-// kube-controller-manager --help" prints the names of all controllers.
+// controllers returns the controllers of kube-controller-manager that matter for a node autoscaler. The other controllers are off:
+// endpoints and slices, horizontal autoscaling, certificate signing, bootstrap tokens, address management, and storage versions.
+// "controlplane kube-controller-manager --help" prints the names of all controllers.
 func controllers() string {
 	return strings.Join([]string{
 		"serviceaccount-controller", "serviceaccount-token-controller", "root-ca-certificate-publisher-controller",
@@ -41,7 +41,7 @@ func (c *ControlPlane) etcdFlags() []string {
 	return []string{
 		"--data-dir=" + c.path("etcd"),
 		"--listen-client-urls=" + c.etcdSocket(),
-		"--advertise-client-urls=http://127.0.0.1:0", // etcd refuses a unix URL here; nobody reads this URL
+		"--advertise-client-urls=http://127.0.0.1:0", // etcd refuses a unix URL here, and nothing reads this URL
 		"--listen-peer-urls=http://127.0.0.1:0",
 		"--unsafe-no-fsync",
 		"--log-level=warn",
@@ -52,7 +52,7 @@ func (c *ControlPlane) apiServerFlags() []string {
 	flags := append(c.gateFlags(),
 		"--etcd-servers="+c.etcdSocket(),
 		"--bind-address=127.0.0.1",
-		"--advertise-address=127.0.0.1", // otherwise it looks for a default route
+		"--advertise-address=127.0.0.1", // otherwise the API server looks for a default route
 		"--endpoint-reconciler-type=none",
 		"--secure-port="+strconv.Itoa(c.port),
 		"--tls-cert-file="+c.path("serving.crt"),
@@ -94,7 +94,7 @@ func (c *ControlPlane) controllerManagerFlags() []string {
 		"--kube-api-qps=500", "--kube-api-burst=1000",
 		"--node-monitor-period=1s",
 		"--node-monitor-grace-period="+c.options.NodeMonitorGracePeriod.String(),
-		"--flex-volume-plugin-dir="+c.path("flexvolume"), // otherwise it creates a folder under /usr/libexec
+		"--flex-volume-plugin-dir="+c.path("flexvolume"), // otherwise the controller manager creates a folder under /usr/libexec
 		"--pvclaimbinder-sync-period=2s",
 		"--attach-detach-reconcile-sync-period=2s",
 		"--v="+strconv.Itoa(c.options.Verbosity),

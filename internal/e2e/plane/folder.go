@@ -8,7 +8,7 @@ import (
 // folderPattern is short, because the path of etcd's socket in the folder is limited to about 100 bytes.
 const folderPattern = "dk-plane-"
 
-// lockFile is the name of a file that is locked while the owner of a folder runs.
+// lockFile is the name of a file that is locked while the process that owns the folder runs.
 const lockFile = "lock"
 
 // newFolder creates a data folder for this process. It also removes folders that killed processes have left behind.
@@ -17,7 +17,7 @@ func newFolder(parent string) (dir string, lock *os.File, err error) {
 	if dir, err = os.MkdirTemp(parent, folderPattern); err != nil {
 		return "", nil, err
 	}
-	// The file gets its final name after it is locked, because sweep ignores folders without this file.
+	// The file gets its final name only after it is locked, because sweep ignores folders without a file of this name.
 	unnamed := filepath.Join(dir, lockFile+".new")
 	if lock, err = os.Create(unnamed); err != nil {
 		return "", nil, err
@@ -26,7 +26,7 @@ func newFolder(parent string) (dir string, lock *os.File, err error) {
 	return dir, lock, os.Rename(unnamed, filepath.Join(dir, lockFile))
 }
 
-// sweep removes folders whose owner has ended. A folder without a lock file is just being created.
+// sweep removes folders whose owning process has ended. A folder without a lock file is still being created.
 func sweep(parent string) {
 	locks, err := filepath.Glob(filepath.Join(parent, folderPattern+"*", lockFile))
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// startLogLines is the number of log lines of each component that are shown if a start fails.
+// startLogLines is how many log lines of each component are shown if a start fails.
 const startLogLines = 15
 
 func (c *ControlPlane) logPath(component string) string { return c.path(component + ".log") }
 
-// CopyLogs copies the present logs of all components into a folder ("etcd.log" and so on). It creates the folder if necessary.
+// CopyLogs copies the current logs of all components into a folder ("etcd.log" and so on). It creates the folder if necessary.
 func (c *ControlPlane) CopyLogs(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (c *ControlPlane) CopyLogs(dir string) error {
 	return nil
 }
 
-// tails returns the last lines of each log, for an error.
+// tails returns the last lines of each log, to show them in an error.
 func (c *ControlPlane) tails(lines int) string {
 	var b strings.Builder
 	for _, name := range Components() {

@@ -6,8 +6,8 @@
 //	defer c.Stop()
 //	client, err := kubernetes.NewForConfig(c.Config())
 //
-// There are no nodes; package kubelet simulates them. No component outlives the process that called Start, however that ends, because each
-// component reads a pipe from it.
+// There are no nodes. Package kubelet simulates them. No component outlives the process that called Start, however that process ends,
+// because each component reads a pipe from it.
 package plane
 
 import (
@@ -35,10 +35,10 @@ const (
 	DefaultStartTimeout           = 2 * time.Minute
 )
 
-// startAttempts is the number of attempts to start, because another process may take a free port a moment after it was found.
+// startAttempts is the number of attempts to start: another process may use a free port a moment after it was found.
 const startAttempts = 3
 
-// Components of the control plane, with the names of their logs.
+// Components of the control plane. The names are also the names of their logs.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -51,15 +51,15 @@ func Components() []string { return []string{Etcd, APIServer, ControllerManager,
 
 // Options are the options of a control plane.
 type Options struct {
-	// Binary is the path of the binary with all components; see Binary and Build. Required.
+	// Binary is the path of the binary with all components. See the functions Binary and Build. Required.
 	Binary string
-	// Dir is the folder for data, logs and kubeconfigs, which is kept. It is created if it does not exist. Its path must be short. Empty
-	// means a temporary folder, which Stop removes.
+	// Dir is the folder for data, logs and kubeconfigs. It is kept after Stop. It is created if it does not exist. Its path must be short.
+	// An empty Dir means a temporary folder, which Stop removes.
 	Dir string
-	// NodeMonitorGracePeriod is the time without a heartbeat after which a node counts as unreachable; zero means
+	// NodeMonitorGracePeriod is how long a node may have no heartbeat until it counts as unreachable. Zero means
 	// DefaultNodeMonitorGracePeriod.
 	NodeMonitorGracePeriod time.Duration
-	// StartTimeout is how long the start may take; zero means DefaultStartTimeout.
+	// StartTimeout is how long the start may take. Zero means DefaultStartTimeout.
 	StartTimeout time.Duration
 	// Verbosity is the level of the components' logs, from 0 to 10.
 	Verbosity int
@@ -81,13 +81,13 @@ type ControlPlane struct {
 	died        chan error
 
 	mu sync.Mutex
-	// processes are the running processes by component. The API server's may be missing for some time.
+	// processes are the running processes by component. The API server's process may be missing for some time.
 	processes map[string]*process
 	stopped   bool
 }
 
-// Start starts a control plane and returns when pods can be created in the default namespace. ctx is only for the start. If it ends during
-// the start, all components are stopped.
+// Start starts a control plane, and returns when pods can be created in the default namespace. ctx affects only the start. If ctx ends
+// during the start, all components are stopped.
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	if options.Binary == "" {
 		return nil, errors.New("starting a control plane: Options.Binary is empty: use plane.Binary or plane.Build")
@@ -140,7 +140,7 @@ func (c *ControlPlane) start(ctx context.Context) error {
 	if err := c.run(Etcd, c.etcdFlags()); err != nil {
 		return err
 	}
-	if err := c.StartAPIServer(ctx); err != nil { // the API server waits for etcd
+	if err := c.StartAPIServer(ctx); err != nil { // the API server waits for etcd to be ready
 		return err
 	}
 	if err := c.run(ControllerManager, c.controllerManagerFlags()); err != nil {
@@ -208,7 +208,7 @@ func (c *ControlPlane) run(name string, flags []string) error {
 	return nil
 }
 
-// gone records that a component has ended although nobody stopped it.
+// gone records that a component has ended although no one stopped it.
 func (c *ControlPlane) gone(p *process) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,7 +222,7 @@ func (c *ControlPlane) gone(p *process) {
 	}
 }
 
-// take removes a component from the running ones and returns its process, or nil if it does not run.
+// take removes a component from the map of running components, and returns its process. It returns nil if the component does not run.
 func (c *ControlPlane) take(name string) *process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -231,7 +231,7 @@ func (c *ControlPlane) take(name string) *process {
 	return p
 }
 
-// Died returns a channel that receives an error if a component has ended although nobody stopped it. After that, the control plane can't be
+// Died returns a channel that receives an error if a component has ended although no one stopped it. After that, the control plane can't be
 // used any more.
 func (c *ControlPlane) Died() <-chan error { return c.died }
 
@@ -252,8 +252,8 @@ func (c *ControlPlane) PIDs() map[string]int {
 	return pids
 }
 
-// KillAPIServer kills only the API server, without a shutdown, like a crash. The connections of all other components and clients break.
-// They try again until StartAPIServer is called.
+// KillAPIServer kills only the API server, without a shutdown, like a crash. The connections of all other components and of all clients
+// break. They try to connect again until StartAPIServer is called.
 func (c *ControlPlane) KillAPIServer() {
 	if p := c.take(APIServer); p != nil {
 		p.kill()
@@ -268,7 +268,7 @@ func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
 	return c.await(ctx, "/readyz")
 }
 
-// await polls a path of the API server until it can be read.
+// await reads a path of the API server again and again until this succeeds.
 func (c *ControlPlane) await(ctx context.Context, path string) error {
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
@@ -298,7 +298,7 @@ func (c *ControlPlane) await(ctx context.Context, path string) error {
 	}
 }
 
-// Stop ends all processes and returns when they are gone. A temporary folder is removed. It may be called several times.
+// Stop ends all processes and returns when they are gone. A temporary folder is removed. Stop may be called several times.
 func (c *ControlPlane) Stop() error {
 	c.mu.Lock()
 	c.stopped = true
@@ -306,7 +306,7 @@ func (c *ControlPlane) Stop() error {
 	c.processes = map[string]*process{}
 	c.mu.Unlock()
 	var errs []error
-	// First stop the clients of the API server, at the same time.
+	// First, the clients of the API server are stopped, both at the same time.
 	for _, names := range [][]string{{Scheduler, ControllerManager}, {APIServer}, {Etcd}} {
 		var ending []*process
 		for _, name := range names {

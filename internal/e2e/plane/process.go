@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// parentPipe makes a component exit at the end of its standard input; see internal/e2e/controlplane.
+// parentPipe makes a component exit when its standard input ends. See internal/e2e/controlplane.
 const parentPipe = "CONTROLPLANE_PARENT_PIPE"
 
-// stopTimeout is how long a component may take to end by itself. On an idle computer this takes some tenths of a second.
+// stopTimeout is how long a component may take to end after it was asked to end. On an idle computer this takes some tenths of a second.
 const stopTimeout = time.Minute
 
 // process is a running component.
@@ -19,13 +19,13 @@ type process struct {
 	name    string
 	command *exec.Cmd
 	pipe    io.Closer
-	// done is closed when the process has ended; ended is the result.
+	// done is closed when the process has ended. ended is then the result.
 	done  chan struct{}
 	ended error
 }
 
-// startProcess starts a component and appends its output to a log. It calls gone when the process has ended, for whatever reason; gone may
-// be nil.
+// startProcess starts a component and appends its output to a log. It calls gone when the process has ended for any reason. gone may be
+// nil.
 func startProcess(binary, dir, log, name string, flags []string, gone func(*process)) (*process, error) {
 	output, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -36,7 +36,7 @@ func startProcess(binary, dir, log, name string, flags []string, gone func(*proc
 	command.Dir, command.Stdout, command.Stderr = dir, output, output
 	command.Env = append(os.Environ(), parentPipe+"=1")
 	ownGroup(command)
-	pipe, err := command.StdinPipe() // nothing is written to this pipe; the kernel closes it when this process ends, for whatever reason
+	pipe, err := command.StdinPipe() // nothing is written to this pipe, and the kernel closes it when this process ends for any reason
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (p *process) wait() error {
 	}
 }
 
-// kill ends the process at once, without any clean-up.
+// kill ends the process at once, without a clean-up.
 func (p *process) kill() {
 	_ = p.command.Process.Kill()
 	<-p.done

@@ -5,7 +5,7 @@
 //	go -C internal/e2e run ./up -kueue        likewise, of Kueue's manager in place of the control plane
 //	go -C internal/e2e run ./up -cached       likewise, of either, but fails when it would have to be built
 //
-// The control plane has no nodes; run a controller with a fake cloud to get some.
+// The control plane has no nodes. Run a controller with a fake cloud to get nodes.
 package main
 
 import (

@@ -11,7 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
 
-// buffers makes placeholders of CapacityBuffers. Some have the labels of a workload, so that topology rules count them like its pods.
+// buffers makes placeholders of CapacityBuffers. Some placeholders have the labels of a workload, so that topology rules count them like
+// pods of the workload.
 func (m *maker) buffers() {
 	if !m.has(Buffers) {
 		return

@@ -15,8 +15,8 @@ import (
 
 const catalogName = "all"
 
-// catalog makes the instance types. Prices grow with size, so that the cheapest node is seldom the largest. But they don't grow strictly,
-// so that it sometimes is.
+// catalog makes the instance types. Prices mostly grow with size, so that the cheapest node is seldom the largest. But there are
+// exceptions, so that it sometimes is.
 func (m *maker) catalog() {
 	m.s.Catalogs = map[string][]*cloudprovider.InstanceType{catalogName: list(m, "instance types", 4, 12, m.instanceType)}
 }
@@ -99,7 +99,7 @@ func (m *maker) makeOdd(t *cloudprovider.InstanceType) {
 		t.Capacity[corev1.ResourceCPU] = amount(choose(m, "odd cores", "1930m", "999m", "2001m"))
 	case 2:
 		t.Capacity[corev1.ResourceMemory] = amount(choose(m, "odd memory", "7450000001", "1073741823", "3221225471500m"))
-	case 3: // its overhead is larger than its capacity
+	case 3: // the type's overhead is larger than its capacity
 		t.Overhead.SystemReserved = corev1.ResourceList{corev1.ResourceMemory: amount("9Gi"), corev1.ResourceCPU: amount("1500m")}
 	case 4:
 		delete(t.Capacity, corev1.ResourceEphemeralStorage)
@@ -108,8 +108,8 @@ func (m *maker) makeOdd(t *cloudprovider.InstanceType) {
 	}
 }
 
-// reserve adds reserved offerings and returns their capacity types. Types and zones share reservations. Their offerings need not state the
-// same remaining capacity.
+// reserve adds reserved offerings and returns their capacity types. Several types and zones share a reservation. The offerings of one
+// reservation need not state the same remaining capacity.
 func (m *maker) reserve(t *cloudprovider.InstanceType, zones []string) []string {
 	var kinds, ids []string
 	for range m.number("reserved offerings", 1, 2) {

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// defaultSpread makes the cluster's default spread constraints, and the objects from which their selectors follow: Services and controllers
-// of the workloads.
+// defaultSpread makes the cluster's default spread constraints. It also makes the objects that determine their selectors: Services, and
+// controllers of the workloads.
 func (m *maker) defaultSpread() {
 	if !m.with(DefaultSpread, "default spread", 50) {
 		return

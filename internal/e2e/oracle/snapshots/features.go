@@ -1,12 +1,12 @@
 // Package snapshots makes small, difficult cluster snapshots at random. They have a few pools, instance types, nodes and workloads, with as
-// many constraints at once as the given features allow. They are made for properties of planners:
+// many constraints at the same time as the given features allow. Use them for properties of planners:
 //
 //	rapid.Check(t, func(t *rapid.T) {
 //		snapshot := snapshots.Of(snapshots.All()).Draw(t, "snapshot")
 //		…
 //	})
 //
-// All values are drawn so that shrinking leads to fewer and simpler objects: zero means that an object is absent.
+// All values are drawn so that shrinking leads to fewer and simpler objects: a drawn zero means that an object is absent.
 package snapshots
 
 import (
@@ -15,10 +15,10 @@ import (
 	"strings"
 )
 
-// Feature is one kind of constraint that a snapshot may have. Its text is the name of the feature for users.
+// Feature is one kind of constraint that a snapshot may have. Its text is the name of the feature that users write.
 type Feature string
 
-// The features. A snapshot without features has pods that request only cores and memory, one pool without constraints, and instance types.
+// The features. A snapshot without features has instance types, one pool without constraints, and pods that request only CPU and memory.
 const (
 	// Extended: extended resources, requests of init containers and sidecars.
 	Extended Feature = "extended"
@@ -28,7 +28,7 @@ const (
 	Selectors Feature = "selectors"
 	// Preferences: preferred node affinity.
 	Preferences Feature = "preferences"
-	// CustomLabels: labels that only pools and nodes state.
+	// CustomLabels: labels that only pools and nodes have.
 	CustomLabels Feature = "labels"
 	// Taints: taints of pools and nodes, startup taints, tolerations.
 	Taints Feature = "taints"
@@ -38,7 +38,7 @@ const (
 	Daemons Feature = "daemons"
 	// Nodes: nodes that exist or are being launched, with pods on them.
 	Nodes Feature = "nodes"
-	// Offerings: offerings out of stock, and offerings with their own resources.
+	// Offerings: offerings out of stock, and offerings with capacity or overhead of their own.
 	Offerings Feature = "offerings"
 	// Priorities of pods.
 	Priorities Feature = "priorities"
@@ -71,14 +71,15 @@ const (
 	StaticPools Feature = "static"
 	// Buffers: placeholders of CapacityBuffers.
 	Buffers Feature = "buffers"
-	// OddCapacities: instance types with room for hardly any pod, fractions of cores, odd numbers of bytes, or more overhead than capacity.
+	// OddCapacities: instance types that have room for almost no pod, fractions of cores, odd numbers of bytes, or more overhead than
+	// capacity.
 	OddCapacities Feature = "oddcapacities"
-	// NodeStates: nodes that are cordoned, not ready, have startup taints again, are not registered, or report less than their type has.
-	// It has no effect without Nodes.
+	// NodeStates: nodes that are cordoned, not ready or not registered, that have their startup taints again, or that report less than
+	// their type has. It has no effect without Nodes.
 	NodeStates Feature = "nodestates"
 	// DefaultSpread: the cluster's default spread constraints, with Services and controllers.
 	DefaultSpread Feature = "defaultspread"
-	// InlineDisks: disks that pods name without a claim.
+	// InlineDisks: disks that pods use directly, without a claim.
 	InlineDisks Feature = "inlinedisks"
 	// NodeNames: required node affinity on the names of nodes. It has no effect without Nodes and Selectors.
 	NodeNames Feature = "nodenames"
@@ -93,7 +94,7 @@ func All() []Feature {
 		Overlays, Reservations, MinValues, StaticPools, Buffers, OddCapacities, NodeStates, DefaultSpread, InlineDisks, NodeNames, Attachments}
 }
 
-// Parse parses a list of features separated by commas. A leading "-" means all features except the listed ones: "-volumes,-ports".
+// Parse parses a list of features separated by commas. A leading "-" means all features except those in the list: "-volumes,-ports".
 func Parse(text string) ([]Feature, error) {
 	var out []Feature
 	if strings.HasPrefix(text, "-") {

@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Fleets makes snapshots for properties of disruption, with at most the given features. They have more nodes than those of Of; most nodes
-// are one day old and some have drifted. There are PodDisruptionBudgets, pools that allow much disruption, and no pending pods.
+// Fleets makes snapshots for properties of disruption, with at most the given features. They have more nodes than the snapshots of Of. Most
+// nodes are one day old, and some have drifted. There are PodDisruptionBudgets, pools that allow much disruption, and no pending pods.
 func Fleets(features []Feature) *rapid.Generator[*scheduling.Snapshot] {
 	return rapid.Custom(func(t *rapid.T) *scheduling.Snapshot {
 		m := &maker{t: t, features: features, serial: map[string]int{}, fleet: true, s: &scheduling.Snapshot{
@@ -51,7 +51,7 @@ func (m *maker) policies() {
 	}
 }
 
-// inService gives the node the properties of a candidate for disruption, if it has a NodeClaim.
+// inService adds to the node what a candidate for disruption has, if the node has a NodeClaim.
 func (m *maker) inService(n scheduling.Node) scheduling.Node {
 	if n.Object != nil {
 		n.Object.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}

@@ -124,12 +124,12 @@ func (m *maker) oddState(n scheduling.Node, object *corev1.Node, phase int) sche
 		m.cordon(object)
 	case 1: // an initialized node whose kubelet has stopped
 		taint(corev1.TaintNodeNotReady, choose(m, "not ready", corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute))
-	case 2: // its startup taints are back
+	case 2: // its startup taints have come back
 		object.Spec.Taints = append(slices.Clone(object.Spec.Taints), n.Claim.Spec.StartupTaints...)
 		if m.chance("readiness gate", 50) {
 			taint("readiness.k8s.io/network", corev1.TaintEffectNoSchedule)
 		}
-	case 3: // registered, waiting for a condition, and also cordoned
+	case 3: // registered, waiting for a condition, and cordoned
 		initialized = false
 		object.Labels[v1.NodeRegisteredLabelKey] = "true"
 		taint("readiness.k8s.io/network", corev1.TaintEffectNoSchedule)
@@ -156,7 +156,7 @@ func (m *maker) oddState(n scheduling.Node, object *corev1.Node, phase int) sche
 	return n
 }
 
-// cordon marks the node unschedulable. The taint that follows a cordon may be missing.
+// cordon marks the node unschedulable. The taint that normally follows a cordon may be missing.
 func (m *maker) cordon(object *corev1.Node) {
 	object.Spec.Unschedulable = true
 	if !m.chance("taint is yet to come", 25) {
@@ -210,7 +210,7 @@ func (m *maker) object(name string, t *cloudprovider.InstanceType, o *cloudprovi
 	return node
 }
 
-// occupy binds pods to a node: pods of workloads and of DaemonSets, whether or not they could be scheduled there now. Mostly they fit.
+// occupy binds pods to a node: pods of workloads and of DaemonSets, even if they could not be scheduled there now. Mostly they fit.
 func (m *maker) occupy(n *scheduling.Node) {
 	free := n.Object.Status.Allocatable.DeepCopy()
 	add := func(pod *corev1.Pod) {
@@ -263,7 +263,7 @@ func (m *maker) occupy(n *scheduling.Node) {
 	}
 }
 
-// settle binds the claims of a running pod to volumes at its node's location.
+// settle binds the claims of a running pod to volumes that its node can use.
 func (m *maker) settle(pod *corev1.Pod, n *scheduling.Node) {
 	zone := n.Object.Labels[zoneKey]
 	for i := range pod.Spec.Volumes {
@@ -284,8 +284,8 @@ func (m *maker) settle(pod *corev1.Pod, n *scheduling.Node) {
 	}
 }
 
-// forgetClaimNames changes pods whose affinity names a node that has not joined yet: they name a node that does not exist. The Node will
-// have another name, which it gets only in the replay.
+// forgetClaimNames changes pods whose affinity names a node that has not joined yet. Afterwards they name a node that does not exist. The
+// Node object will have another name, which is known only in the replay.
 func (m *maker) forgetClaimNames() {
 	forget := func(pod *corev1.Pod) {
 		if pod.Spec.Affinity == nil || pod.Spec.Affinity.NodeAffinity == nil || pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {

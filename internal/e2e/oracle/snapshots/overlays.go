@@ -43,7 +43,7 @@ func (m *maker) overlays() {
 	})
 }
 
-// overlaidBy draws a label with values that overlays use in requirements.
+// overlaidBy draws a label that overlays use in requirements, and its values.
 func (m *maker) overlaidBy() (key string, values []string) {
 	if m.chance("by pool", 15) {
 		for _, p := range m.s.NodePools {

@@ -6,12 +6,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Queries makes queries with the policies that are useful for the given features. They shrink to the zero value.
+// Queries makes queries with the policies that are useful for the given features. They shrink to the zero Query.
 func Queries(features []Feature) *rapid.Generator[scheduling.Query] {
 	return rapid.Custom(func(t *rapid.T) scheduling.Query {
 		m := &maker{t: t, features: features}
 		q := scheduling.Query{}
-		rapid.Bool().Draw(t, "query") // without features, nothing else is drawn, and rapid would report a mistake
+		rapid.Bool().Draw(t, "query") // without features nothing else is drawn, and rapid would report this as a mistake
 		if m.with(Preferences, "ignores preferences", 15) {
 			q.Preferences = scheduling.PreferencesIgnore
 		}

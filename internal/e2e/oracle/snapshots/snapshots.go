@@ -62,9 +62,9 @@ type maker struct {
 	features []Feature
 	s        *scheduling.Snapshot
 	zones    []string
-	// fleet means that most nodes are initialized and have pods.
+	// fleet is true if most nodes must be initialized and have pods.
 	fleet bool
-	// templates are those of the workloads. Bound and pending pods are made from them.
+	// templates are the templates of the workloads. Bound and pending pods are made from these.
 	templates []*template
 	// serial counts the objects with each prefix, to number their names.
 	serial map[string]int
@@ -82,7 +82,7 @@ func (m *maker) chance(label string, percent int) bool {
 	return rapid.IntRange(0, 99).Draw(m.t, label) >= 100-percent
 }
 
-// with is like chance, but always returns false if the snapshot must not have the feature.
+// with is like chance, but returns false if the snapshot must not have the feature.
 func (m *maker) with(f Feature, label string, percent int) bool {
 	return m.has(f) && m.chance(label, percent)
 }
@@ -92,7 +92,7 @@ func choose[T any](m *maker, label string, list ...T) T {
 	return list[m.number(label, 0, len(list)-1)]
 }
 
-// some draws a part of the list that is not empty. It shrinks to the first element alone.
+// some draws a non-empty part of the list. It shrinks to the first element of the list.
 func some[T any](m *maker, label string, list []T) []T {
 	out := []T{choose(m, label, list...)}
 	if m.chance(label+" more", 40) {
@@ -107,7 +107,7 @@ func list[T any](m *maker, label string, low, high int, element func() T) []T {
 		outer := m.t
 		m.t = t
 		defer func() { m.t = outer }()
-		rapid.Bool().Draw(t, "element") // an element may draw nothing else, and rapid would report a mistake
+		rapid.Bool().Draw(t, "element") // without this, an element may draw nothing, and rapid would report this as a mistake
 		return element()
 	}), low, high).Draw(m.t, label)
 }

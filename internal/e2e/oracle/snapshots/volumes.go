@@ -11,18 +11,18 @@ import (
 
 const driver = "disk.csi.example.com"
 
-// volume is a claim that each pod of a workload uses. It may be one claim for all of them.
+// volume describes a claim that each pod of a workload uses. It may be one claim for all of them.
 type volume struct {
 	name string
-	// shared means that all pods use one claim.
+	// shared is true if all pods use the same claim.
 	shared bool
-	// class is the storage class of a claim that waits for its first consumer. It is empty if the claim is bound.
+	// class is the storage class of a claim that is not bound yet. It is empty if the claim is bound.
 	class string
-	// ephemeral means that each pod owns its claim.
+	// ephemeral is true if each pod owns its claim.
 	ephemeral bool
 }
 
-// storage makes the storage classes.
+// storage makes the StorageClasses.
 func (m *maker) storage() {
 	if !m.has(Volumes) {
 		return
@@ -56,7 +56,7 @@ func (m *maker) volumes(t *template) {
 	}
 }
 
-// attach adds the volumes of its workload to a pod.
+// attach adds the volumes of the workload to a pod.
 func (m *maker) attach(t *template, pod *corev1.Pod) {
 	for _, v := range t.volumes {
 		source := corev1.VolumeSource{}
@@ -101,7 +101,7 @@ func (m *maker) claim(v volume, name string, pod *corev1.Pod) {
 	}
 }
 
-// volumeTerms draws the zones in which a volume can be reached, as a list of alternatives. nil means all zones.
+// volumeTerms draws the zones from which a volume can be used, as a list of alternatives. nil means all zones.
 func (m *maker) volumeTerms() [][]string {
 	switch m.number("volume reach", 0, 4) {
 	case 3:
@@ -152,7 +152,7 @@ func (m *maker) csiNode(node string) {
 	m.s.CSINodes = append(m.s.CSINodes, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{d}}})
 }
 
-// inlineDisk makes the pods name one of a few disks.
+// inlineDisk makes the pods use one of a few disks directly.
 func (m *maker) inlineDisk(spec *corev1.PodSpec) {
 	if !m.with(InlineDisks, "inline disk", 10) {
 		return
@@ -169,7 +169,7 @@ func (m *maker) inlineDisk(spec *corev1.PodSpec) {
 	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "inline", VolumeSource: source})
 }
 
-// attachments leaves volumes attached to nodes on which no pod uses them any more.
+// attachments leaves volumes attached to nodes on which no pod uses them.
 func (m *maker) attachments() {
 	for _, n := range m.s.CSINodes {
 		for _, pv := range m.s.PersistentVolumes {

@@ -26,7 +26,7 @@ type template struct {
 	app      string
 	pod      corev1.Pod
 	replicas int
-	// versions means that the pods of the workload have two versions.
+	// versions is true if the pods of the workload have two versions.
 	versions bool
 	// volumes are made for each pod.
 	volumes []volume
@@ -116,7 +116,7 @@ func (m *maker) requests() corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: amounts(r)}
 }
 
-// labelValues draws a node label that pods require, with values of which some exist.
+// labelValues draws a node label that pods require, with values of which only some exist.
 func (m *maker) labelValues() (key string, values []string) {
 	keys := []string{zoneKey, capacityKey, corev1.LabelArchStable, familyKey, corev1.LabelInstanceTypeStable}
 	if m.has(CustomLabels) {
