@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/internal/bench/scenario"
 )
 
-// comparison is the printed result for a scenario.
+// comparison is the result for one scenario, as it is printed.
 type comparison struct {
 	Scenario string `json:"scenario"`
 	About    string `json:"about"`
@@ -26,7 +26,7 @@ type comparison struct {
 	InstanceTypes int     `json:"instanceTypes"`
 	Ours          outcome `json:"ours"`
 	Theirs        outcome `json:"theirs"`
-	// LowerBound is null if drawknife is cut off, because its certificate proves the bound.
+	// LowerBound is null if drawknife was cut off, because only its certificate proves a bound.
 	LowerBound *float64 `json:"lowerBound"`
 	Speedup    *float64 `json:"speedup"`
 	CostRatio  *float64 `json:"costRatio"`
@@ -35,7 +35,7 @@ type comparison struct {
 	Karpenter  string   `json:"karpenter"`
 }
 
-// outcome is the result of one side. If the side was cut off, all its numbers are null.
+// outcome is the result of one side of the comparison. If the side was cut off, all its numbers are null.
 type outcome struct {
 	CutOff        string   `json:"cutOff,omitempty"`
 	WallSeconds   *float64 `json:"wallSeconds"`
@@ -141,7 +141,7 @@ func ratio(a, b float64) *float64 {
 	return &q
 }
 
-// placedByBoth returns the pods that neither side leaves out. A side that was cut off counts as if it left out no pods.
+// placedByBoth returns the pods that both sides place. A side that was cut off counts as placing all pods.
 func placedByBoth(ours, theirs *result) []string {
 	leftOut := make(map[string]bool)
 	var all []string

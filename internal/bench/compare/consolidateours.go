@@ -17,10 +17,10 @@ import (
 )
 
 // With consolidateCommand as its first argument, this program runs drawknife's side of a consolidation. The other arguments are a planner,
-// whether spot may be replaced by spot, and the file of the fleet.
+// whether spot nodes may be replaced by spot nodes, and the file of the fleet.
 const consolidateCommand = "consolidate-with-drawknife"
 
-// Names of drawknife's planners.
+// The names of drawknife's disruption planners.
 const (
 	plannerGlobal    = "global"
 	plannerReference = "reference"
@@ -29,15 +29,14 @@ const (
 // maxRounds is the largest number of rounds of a consolidation.
 const maxRounds = 5000
 
-// lookedOnce is one line of a consolidation's output: the result of one search.
+// lookedOnce is the result of one search for commands: one line of a consolidation's output.
 type lookedOnce struct {
-	// usage up to now, including this search
+	// the usage so far, including this search
 	usage
 	replay.Round
-	// Timeouts is the number of searches so far that were stopped at their time limit. Drawknife's searches are limited by their work
-	// instead.
+	// Timeouts is how many searches so far were stopped at their time limit. Drawknife's searches are limited by their work instead.
 	Timeouts int `json:"timeouts,omitempty"`
-	// Done means that the search found nothing and that this line is the last.
+	// Done means that the search found nothing, and that this line is the last one.
 	Done bool `json:"done,omitempty"`
 }
 
@@ -51,8 +50,8 @@ func planner(name string, spotToSpot bool) (disruption.Planner, error) {
 	return nil, fmt.Errorf("no planner %q", name)
 }
 
-// consolidateOurs plans and executes commands until the planner finds no more. The measured time of planning starts with the objects: each
-// search compiles the fleet again.
+// consolidateOurs plans and executes commands until the planner finds no more. The measured time starts when the objects exist. Each search
+// compiles the fleet again, and this is measured too.
 func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) != 3 {
 		return errors.New("the arguments must be a planner, whether spot may be replaced by spot, and a file")
@@ -113,7 +112,7 @@ func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Write
 	return fmt.Errorf("the planner still finds commands after %d rounds", maxRounds)
 }
 
-// stepOf converts a command to types that do not depend on the planner.
+// stepOf converts a command to a replay.Step, which does not depend on the planner.
 func stepOf(cmd *disruption.Command, prefix string) replay.Step {
 	step := replay.Step{Method: string(cmd.Method), Removed: cmd.Nodes()}
 	for _, r := range cmd.Receivers {

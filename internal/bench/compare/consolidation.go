@@ -15,10 +15,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// roundsForReference is the number of rounds within which Global must reach the final cost of Reference.
+// roundsForReference is the number of rounds in which Global must reach the final cost of Reference.
 const roundsForReference = 3
 
-// consolidation is the printed result for a fleet that was consolidated.
+// consolidation is the result for one fleet, as it is printed.
 type consolidation struct {
 	Scenario      string `json:"scenario"`
 	About         string `json:"about"`
@@ -29,37 +29,38 @@ type consolidation struct {
 	SpotToSpot    bool   `json:"spotToSpot"`
 	// HourlyCost is the cost of the given fleet.
 	HourlyCost float64 `json:"hourlyCost"`
-	// LowerBound is a lower bound on the cost of any nodes that hold the pods.
+	// LowerBound is a lower bound on the cost of any set of nodes that holds the pods.
 	LowerBound float64 `json:"lowerBound"`
-	// Ours is the result of disruption.Global, Reference that of disruption.Reference, and Theirs that of Karpenter's methods.
+	// Ours is the result of disruption.Global, Reference is that of disruption.Reference, and Theirs is that of Karpenter's methods.
 	Ours      drive `json:"ours"`
 	Reference drive `json:"reference"`
 	Theirs    drive `json:"theirs"`
-	// Speedup is null if a side is cut off. SpeedupAtLeast is set if only Karpenter is cut off.
+	// Speedup is null if a side was cut off. SpeedupAtLeast is set if only Karpenter was cut off.
 	Speedup        *float64 `json:"speedup"`
 	SpeedupAtLeast *float64 `json:"speedupAtLeast,omitempty"`
 	CostRatio      *float64 `json:"costRatio"`
-	// ReferenceRatio is Global's cost after at most three rounds, divided by Reference's final cost.
+	// ReferenceRatio is the cost of Global after at most three rounds, divided by the final cost of Reference.
 	ReferenceRatio *float64 `json:"referenceRatio"`
 	Karpenter      string   `json:"karpenter"`
 }
 
-// drive is the result of one planner, and the resources that it used. If CutOff is set, all fields show the state after the last command.
+// drive is the result of one planner, and the resources that it used. If CutOff is set, all fields show the state after the last command
+// that was printed.
 type drive struct {
 	CutOff string `json:"cutOff,omitempty"`
 	usage
-	// Rounds is the number of searches that found commands. Commands is the number of these commands.
+	// Rounds is how many searches found commands. Commands is how many commands they found.
 	Rounds   int `json:"rounds"`
 	Commands int `json:"commands"`
 	Removed  int `json:"removed"`
 	Launched int `json:"launched"`
-	// Timeouts is the number of searches that the planner stopped at its time limit.
+	// Timeouts is how many searches the planner stopped at its time limit.
 	Timeouts int `json:"timeouts"`
 	// Evictions counts a pod each time it had to move.
 	Evictions  int     `json:"evictions"`
 	Nodes      int     `json:"nodes"`
 	HourlyCost float64 `json:"hourlyCost"`
-	// EvictionsPerDollar is the number of evictions per USD saved per hour; null if nothing is saved.
+	// EvictionsPerDollar is the number of evictions divided by the saving in USD per hour. It is null if nothing is saved.
 	EvictionsPerDollar *float64 `json:"evictionsPerDollar"`
 	// CostByRound is the hourly cost after each round.
 	CostByRound []float64 `json:"costByRound"`
@@ -108,7 +109,7 @@ func (r *runner) consolidate(ctx context.Context, s *scenario.Scenario, spotToSp
 	return c, nil
 }
 
-// lowerBound returns the bound that the judge proves from the certificate of a plan for all pods.
+// lowerBound returns the lower bound that the judge proves for all pods, from the certificate of a plan for them.
 func lowerBound(ctx context.Context, waiting *scheduling.Snapshot) (float64, error) {
 	model, err := scheduling.Compile(waiting)
 	if err != nil {
@@ -125,7 +126,7 @@ func lowerBound(ctx context.Context, waiting *scheduling.Snapshot) (float64, err
 	return judge.New(waiting).Bound(plan.Certificate, pods), nil
 }
 
-// drive runs a side several times, uses the run with the least CPU time, and executes its commands.
+// drive runs a side several times, chooses the run with the least CPU time, and executes the commands of this run.
 func (r *runner) drive(ctx context.Context, s *side, file string, runs int, snapshot *scheduling.Snapshot, into *drive) error {
 	var best []lookedOnce
 	for range runs {
@@ -152,7 +153,7 @@ func (r *runner) drive(ctx context.Context, s *side, file string, runs int, snap
 	return into.follow(best, snapshot)
 }
 
-// looks returns the complete lines of the output.
+// looks returns the complete lines of an output.
 func looks(said []byte) ([]lookedOnce, error) {
 	if end := bytes.LastIndexByte(said, '\n'); end >= 0 {
 		said = said[:end+1]
@@ -172,7 +173,7 @@ func looks(said []byte) ([]lookedOnce, error) {
 	}
 }
 
-// follow executes the commands of a side and lets the judge check each step.
+// follow executes the commands of a side. The judge checks each step.
 func (d *drive) follow(lines []lookedOnce, snapshot *scheduling.Snapshot) error {
 	fleet, err := replay.New(snapshot)
 	if err != nil {
@@ -216,7 +217,7 @@ func (c *consolidation) after(d *drive, rounds int) float64 {
 	return c.HourlyCost
 }
 
-// relate sets the ratios.
+// relate sets the ratios between the results.
 func (c *consolidation) relate() {
 	if c.Ours.CutOff != "" {
 		return

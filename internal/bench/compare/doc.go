@@ -9,14 +9,14 @@
 //	go run ./compare --table ../../docs/benchmarks.md  # writes the table there
 //	go run ./compare --scenario consolidate-500        # consolidates a fleet; consolidate stands for the published ones
 //
-// Both sides get the same JSON document, a saved scheduling.Snapshot. Each scheduler plans the workload in its own process, one after the
-// other. drawknife runs in this program; Karpenter runs in the program of internal/bench/karpenter, which is built first. The measured time
-// is the time from objects to a plan (drawknife: compile and solve; Karpenter: topology, scheduler, solve). Reading the document is not
-// included. With several --runs, the run with the least CPU time is shown for each side.
+// Both sides get the same JSON document, a saved scheduling.Snapshot. Each planner plans the workload in its own process, one after the
+// other. drawknife runs in this program. Karpenter runs in the program of internal/bench/karpenter, which is built first. The measured time
+// begins when the objects exist and ends with the plan (drawknife: compile and solve; Karpenter: topology, scheduler, solve). Reading the
+// document is not measured. With several --runs, the run with the least CPU time is shown for each side.
 //
 // Package judge computes the cost of both plans by the same rule: each node is priced at the cheapest available offering that the
-// plan allows. It also checks every placement as a cluster would. The lower bound is valid for any set of nodes that holds the pods placed
-// by both sides.
+// plan allows. It also checks every placement by the rules of a cluster. The lower bound holds for any set of nodes that holds the pods
+// which both sides place.
 //
 // # Results as JSON
 //
@@ -30,14 +30,14 @@
 //
 // # Fleets
 //
-// The scenario consolidate-N is a fleet of N nodes, of which two fifths of the capacity are used. In consolidate-mixed-N, the pods have
-// constraints. The fleet consolidate-m5-both-3z-1-60n has 60 nodes of the ordinary cluster m5-both-3z-1. The name consolidate-ordinary-60
-// selects eight such fleets: with one or three instance families, with 3 or 6 zones, and with or without rules between pods. Three planners
-// plan for the fleet in rounds: disruption.Global, disruption.Reference and Karpenter's consolidation methods. All commands of a round are
-// executed at once. The rounds end when the planner finds no more commands. There are no thresholds, no cool-downs, no waiting, and no
-// budgets that limit a planner. With --spot-to-spot=false, none of the three may replace spot nodes by spot nodes; this is Karpenter's
-// default. Only planning is measured. drawknife compiles the objects again in each round; Karpenter starts from the cluster state that it
-// keeps up to date. The program executes the printed commands again and checks each of them: every pod must fit on its node, and each
+// The scenario consolidate-N is a fleet of N nodes. Two fifths of its capacity are used. In consolidate-mixed-N, the pods have constraints.
+// The fleet consolidate-m5-both-3z-1-60n has 60 nodes of the ordinary cluster m5-both-3z-1. The name consolidate-ordinary-60 selects eight
+// such fleets: all combinations of one or three instance families, 3 or 6 zones, and rules or no rules between pods. Three planners plan
+// for the fleet in rounds: disruption.Global, disruption.Reference and Karpenter's consolidation methods. All commands of a round are
+// executed at once. The rounds end when the planner finds no commands any more. Thresholds, cool-downs, waiting times and disruption
+// budgets don't limit the planners. With --spot-to-spot=false, none of the three may replace spot nodes by spot nodes. This is Karpenter's
+// default. Only planning is measured. drawknife compiles the objects again in each round. Karpenter starts from the cluster state that it
+// keeps up to date. The program executes the printed commands again, and checks each of them: every pod must fit on its node, and each
 // launched node is priced at the cheapest available offering that the plan allows.
 //
 // The output has one JSON document per fleet. Its keys are scenario, about, seed, nodes, pods, instanceTypes, spotToSpot; hourlyCost at the
@@ -46,9 +46,10 @@
 // time limit), evictions (one for each move of a pod), nodes and hourlyCost at the end, evictionsPerDollar (evictions divided by the USD
 // per hour saved), costByRound, refused with refusals (the first of them); speedup (CPU seconds, theirs divided by ours); costRatio (final
 // cost, ours divided by theirs); referenceRatio (the cost of ours after at most three rounds, divided by the final cost of reference);
-// karpenter. If --timeout stops a planner, its cutOff explains that in a sentence. Its other fields show the state after its last command,
-// so cpuSeconds is less than the time spent. Ratios with the final cost of this planner are null, and speedupAtLeast replaces speedup.
+// karpenter. If --timeout stops a planner, its cutOff explains that in a sentence. Its other fields then show the state after its last
+// command, so cpuSeconds is less than the time that it used. Ratios that use the final cost of this planner are null, and speedupAtLeast
+// replaces speedup.
 //
-// The exit status is 0 if the comparison succeeded and 1 if it failed. It is 2 if a placement of drawknife is refused, if its plan
-// or fleet is more expensive than Karpenter's, or if the fleet of Reference is cheaper.
+// The exit status is 0 if the comparison succeeded and 1 if it failed. It is 2 if a placement of drawknife is refused, if its plan or fleet
+// is more expensive than Karpenter's, or if the final fleet of Reference is cheaper than that of Global.
 package main

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Exit statuses; the package comment explains them.
+// Exit statuses. The package comment explains them.
 const (
 	exitMade  = 0
 	exitError = 1
@@ -71,7 +71,7 @@ type made interface {
 	worse() string
 }
 
-// compareAll makes and prints the comparisons one after the other, and writes the table.
+// compareAll makes and prints the comparisons one after the other, and then writes the table.
 func compareAll(ctx context.Context, o *options, stdout, stderr io.Writer) ([]made, error) {
 	works, err := o.works()
 	if err != nil {

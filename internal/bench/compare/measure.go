@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// usage is the processor time and memory that a piece of work used. Both sides of a comparison are measured by this file: its copies in
-// both modules are equal, byte for byte.
+// usage is the CPU time and memory that a piece of work used. This file measures both sides of a comparison: its copies in both modules are
+// equal, byte for byte.
 type usage struct {
 	WallSeconds float64 `json:"wallSeconds"`
-	// CPUSeconds is user and system time of the whole process, including the garbage collector.
+	// CPUSeconds is the user and system time of the whole process, including the garbage collector.
 	CPUSeconds float64 `json:"cpuSeconds"`
 	// AllocMB is the total amount allocated on the heap, in 10^6 bytes.
 	AllocMB float64 `json:"allocMB"`
@@ -41,7 +41,7 @@ func measure(work func() error) (usage, error) {
 	}, err
 }
 
-// meter adds up the usage of several pieces of work, without other work between them.
+// meter adds up the usage of several pieces of work. It leaves out other work between them.
 type meter struct{ usage }
 
 // newMeter returns an empty meter, after it has cleaned the heap.
@@ -51,8 +51,8 @@ func newMeter() *meter {
 	return &meter{}
 }
 
-// add runs a piece of work, and adds its usage to the meter. Garbage collection after the work is not counted, even if it is for garbage of
-// this work. Garbage collection during the work is counted, even if it is for other garbage.
+// add runs a piece of work, and adds its usage to the meter. Garbage collection after the work is not counted, even if it collects garbage
+// of this work. Garbage collection during the work is counted, even if it collects garbage of earlier work.
 func (m *meter) add(work func() error) error {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -76,7 +76,7 @@ func cpuTime() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// resetPeak resets the peak of resident memory on Linux (proc(5), clear_refs); on other systems the peak stays that of the whole process.
+// resetPeak resets the peak of resident memory on Linux (proc(5), clear_refs). On other systems the peak remains that of the whole process.
 func resetPeak() {
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }

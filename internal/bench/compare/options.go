@@ -75,13 +75,13 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	return o, nil
 }
 
-// fleets selects the fleets of the published figures. The names of these fleets begin with it.
+// fleets, as a scenario, selects the fleets of the published figures. The names of these fleets begin with it, too.
 const fleets = "consolidate"
 
-// ordinaryFleets, followed by a number of nodes, selects the fleets of ordinary clusters; --seed is their seed.
+// ordinaryFleets, followed by a number of nodes, selects the fleets of ordinary clusters. --seed is their seed.
 const ordinaryFleets = "consolidate-ordinary"
 
-// work is a scenario that is only made when it is needed.
+// work is a scenario that is made only when it is needed.
 type work struct {
 	name string
 	make func() (*scenario.Scenario, error)
@@ -110,7 +110,7 @@ func (o *options) fleetWorks() []work {
 	return list
 }
 
-// works returns the selected scenarios, in the order in which they are planned.
+// works returns the selected scenarios, in the order of planning.
 func (o *options) works() ([]work, error) {
 	if ext := filepath.Ext(o.scenario); ext == ".yaml" || ext == ".yml" {
 		return []work{{base(o.scenario), func() (*scenario.Scenario, error) { return scenario.Read(o.scenario, o.pods) }, false}}, nil
@@ -150,7 +150,7 @@ func (o *options) works() ([]work, error) {
 	return list, nil
 }
 
-// namedWork returns a scenario of the corpus. Its name contains its size and seed.
+// namedWork returns the scenario of the corpus that o.scenario names. The name contains its size and seed.
 func (o *options) namedWork() ([]work, error) {
 	s, err := scenario.Named(o.scenario)
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// If planCommand is the first argument, this program runs drawknife's side: it plans the workload in the file that is the second argument.
-// internal/bench/karpenter does the same for Karpenter.
+// If planCommand is the first argument, this program runs drawknife's side: it plans the workload in the file that the second argument
+// names. internal/bench/karpenter does the same for Karpenter.
 const planCommand = "plan-with-drawknife"
 
 // result is what each side prints.
@@ -55,7 +55,7 @@ func planOurs(ctx context.Context, file string, stdout, stderr io.Writer) error 
 	return b.Flush()
 }
 
-// inWords converts a plan to types that do not depend on the scheduler.
+// inWords converts a plan to a judge.Plan, which does not depend on the planner.
 func inWords(p *scheduling.Plan) judge.Plan {
 	out := judge.Plan{NewNodes: []judge.NewNode{}, Existing: []judge.ExistingNode{}, Unschedulable: []judge.Unschedulable{}, Order: names(p.Order)}
 	for i := range p.NewNodes {

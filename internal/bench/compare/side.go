@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// begins is the line that a side prints to standard error when the measured part starts.
+// begins is the line that a side prints to standard error when the measured work starts.
 const begins = "planning"
 
-// reading is the longest time that a side may take to read the workload.
+// reading is how long a side may take to read the workload.
 const reading = 10 * time.Minute
 
-// side is a program that plans.
+// side is a program that plans: drawknife's or Karpenter's.
 type side struct {
 	name    string
 	version string
@@ -60,7 +60,7 @@ func (s *side) once(ctx context.Context, file string, timeout time.Duration) (*r
 	return &r, nil
 }
 
-// output returns the text that the program prints. If the error is errCutOff, it returns the text printed before the program was killed.
+// output returns what the program prints. If the error is errCutOff, it returns what was printed before the program was killed.
 func (s *side) output(ctx context.Context, file string, timeout time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -94,7 +94,7 @@ func (s *side) output(ctx context.Context, file string, timeout time.Duration) (
 	return stdout.Bytes(), nil
 }
 
-// lineWriter stores the text that is written and calls line for each complete line.
+// lineWriter stores the text that is written, and calls line for each complete line.
 type lineWriter struct {
 	said *bytes.Buffer
 	line func(string)
@@ -114,7 +114,7 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	}
 }
 
-// lastLines returns the end of a failed side's output.
+// lastLines returns the end of the output of a side that failed.
 func lastLines(said string) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	return strings.Join(lines[max(0, len(lines)-5):], "; ")
@@ -129,7 +129,7 @@ func oursSide() (*side, error) {
 	return &side{name: "drawknife", command: []string{program, planCommand}}, nil
 }
 
-// theirsSide builds the program of internal/bench/karpenter into a folder, unless the options name a built program.
+// theirsSide builds the program of internal/bench/karpenter into folder, unless program names a built program.
 func theirsSide(ctx context.Context, program, folder string, stderr io.Writer) (*side, error) {
 	if program == "" {
 		source, err := findSource()
@@ -151,7 +151,7 @@ func theirsSide(ctx context.Context, program, folder string, stderr io.Writer) (
 	return &side{"Karpenter", strings.TrimSpace(string(version)), []string{program}}, nil
 }
 
-// findSource returns the folder of internal/bench/karpenter, from anywhere in the repository.
+// findSource returns the folder of internal/bench/karpenter. It works anywhere in the repository.
 func findSource() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// markers are the lines around a table.
+// markers are the lines before and after a table.
 type markers struct{ begins, ends string }
 
 var (
@@ -70,7 +70,7 @@ func table(made []*comparison, given []string, now time.Time) string {
 	return b.String()
 }
 
-// overBound returns cost divided by bound as text, or "" if there is no bound.
+// overBound returns the cost divided by the bound as text, or "" if there is no bound.
 func (c *comparison) overBound(o *outcome) string {
 	if o.HourlyCost == nil || c.LowerBound == nil || *c.LowerBound <= 0 {
 		return ""
@@ -82,7 +82,7 @@ func row(b *strings.Builder, cells ...string) {
 	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// command returns the command line, without the parts that are specific to this computer.
+// command returns the command line as text, without the parts that are specific to this computer.
 func command(given []string) string {
 	words := []string{"go run ./compare"}
 	for _, word := range given {
@@ -94,7 +94,7 @@ func command(given []string) string {
 	return strings.Join(words, " ")
 }
 
-// node describes the processor and its number of cores, if the system reports them.
+// node returns the model of the processor and the number of cores, if the system reports them.
 func node() string {
 	model := runtime.GOARCH
 	info, _ := os.ReadFile("/proc/cpuinfo")

@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// text formats a comparison for readers.
+// text formats the comparison for people.
 func (c *comparison) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s. %s pods, %s instance types", c.Scenario, c.About, grouped(c.Pods), grouped(c.InstanceTypes))
@@ -58,7 +58,7 @@ func (c *comparison) text() string {
 	return b.String()
 }
 
-// version returns the library's version without the version of Go that built it.
+// version returns the library's version, without the version of Go with which it was built.
 func version(stated string) string {
 	v, _, _ := strings.Cut(stated, " ")
 	return v
@@ -110,7 +110,7 @@ func quotient(q *float64) string {
 	return fmt.Sprintf("%.4f", *q)
 }
 
-// grouped formats a number with commas.
+// grouped formats a number with commas between groups of three digits.
 func grouped[N int | uint64](n N) string {
 	digits := fmt.Sprint(n)
 	var b strings.Builder

@@ -1,5 +1,5 @@
-// The program corpus plans a set of scenarios, the corpus, with drawknife. It prints the cost of each plan next to a proven bound, the cost
-// of simple packers, Karpenter's cost and the best packing known. Run it in the folder internal/bench:
+// The program corpus plans a set of scenarios, the corpus, with drawknife. It prints the cost of each plan next to a proven lower bound,
+// the cost of simple packers, Karpenter's cost, and the best packing known. Run it in the folder internal/bench:
 //
 //	go run ./corpus                                     # the ordinary clusters of seeds 1 and 2
 //	go run ./corpus --seeds 1-20 --families m5,m5+c5    # others
@@ -9,15 +9,15 @@
 //	go run ./corpus --set all --record --table ../../docs/benchmarks.md   # plan all, keep the figures, write the tables there
 //	go run ./corpus --set all --runs 0 --table ../../docs/benchmarks.md   # the tables from what is recorded, without planning
 //
-// A comparison of the CPU time of all ordinary clusters with Karpenter's takes minutes on an idle computer. If the results go to a file,
-// the run can be stopped at any time and started again. Runs with other seeds can write to other files. Join the files with cat:
+// A comparison of CPU times with Karpenter's for all ordinary clusters takes minutes on an idle computer. If the results go to a file, the
+// run can be stopped at any time, and continued later. Runs with other seeds can write to other files. Join the files with cat:
 //
 //	go run ./corpus --seeds 1-20 --runs 5 --check=false --karpenter run --karpenter-runs 3 --measured all.jsonl
 //
 // It prints the ratio for each cluster, and at the end the mean ratio, the lowest ratio, and all clusters with a ratio below 10.
 //
-// Scenarios are planned one after the other, on one core or the number given by --procs. CPU time is the time of the process for compiling
-// and solving, including garbage collection. Of several --runs, the median is shown.
+// Scenarios are planned one after the other, on one core or on the number of cores that --procs gives. CPU time is the time of the process
+// for compiling and solving, including garbage collection. With several --runs, the median is shown.
 //
 // The packers (package packers) consider only requests and capacity, so they are shown only for scenarios without rules.
 // Karpenter's figures and the best packing known come from recorded.json, unless --karpenter run plans again with the program of

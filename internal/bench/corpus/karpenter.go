@@ -47,7 +47,7 @@ func newKarpenter(ctx context.Context, program, folder string, stderr io.Writer)
 	return &karpenter{program, strings.TrimSpace(string(version)), folder, 15 * time.Minute, 1}, nil
 }
 
-// plan makes Karpenter plan a workload, and judges the plan. It returns nil if the planning took longer than the timeout.
+// plan lets Karpenter plan a workload, and judges the plan. It returns nil if planning took longer than the timeout.
 func (k *karpenter) plan(ctx context.Context, s *scheduling.Snapshot, j *judge.Judge) (*karpenterRecord, error) {
 	name := filepath.Join(k.folder, "workload.json")
 	if err := save(name, s); err != nil {
@@ -75,7 +75,7 @@ type karpenterResult struct {
 	judge.Plan
 }
 
-// once makes Karpenter plan the workload in a file. It returns nil if the deadline of ctx has passed.
+// once lets Karpenter plan the workload in a file. It returns nil if the deadline of ctx has passed.
 func (k *karpenter) once(ctx context.Context, name string) (*karpenterResult, error) {
 	said, err := exec.CommandContext(ctx, k.program, name).Output()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/internal/bench/scenario"
 )
 
-// Exit statuses; the package comment says what they mean.
+// Exit statuses. The package comment explains them.
 const (
 	exitGood  = 0
 	exitError = 1
@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitGood
 }
 
-// runAll plans the selected scenarios, and reports whether some plan is not good enough.
+// runAll plans the selected scenarios, and reports whether any plan is not good enough.
 func runAll(ctx context.Context, args []string, stdout, stderr io.Writer) (worse bool, err error) {
 	known, err := readRecords()
 	if err != nil {

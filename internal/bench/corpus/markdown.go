@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// The lines around the tables.
+// The lines before and after the tables.
 const (
 	tablesBegin = "<!-- corpus: begin -->"
 	tablesEnd   = "<!-- corpus: end -->"
@@ -34,7 +34,7 @@ func writeTables(name string, rows []*row, known records, args []string) error {
 	return os.WriteFile(name, []byte(head+tablesBegin+"\n"+text+tablesEnd+tail), 0o644)
 }
 
-// tables returns three tables: the ordinary clusters of the first two seeds, a summary of all ordinary clusters, and the others.
+// tables returns three tables: the ordinary clusters with the first two seeds, a summary of all ordinary clusters, and all other scenarios.
 func tables(rows []*row, known records, args []string, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d cores, %s, %s. `%s`\n", now.UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), versions(rows), command(args))
@@ -65,7 +65,7 @@ func tables(rows []*row, known records, args []string, now time.Time) string {
 	return b.String()
 }
 
-// costs writes a line for each scenario.
+// costs writes a table line for each scenario.
 func costs(b *strings.Builder, rows []*row, known records) {
 	b.WriteString("| | pods | types | $/h, ours | Karpenter | ours / Karpenter | proven bound | ours / bound | reported gap | vector greedy | ours / greedy | best known | found by | ours / best | CPU, ours | Karpenter | speed-up |\n")
 	b.WriteString("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|---:|\n")
@@ -84,7 +84,7 @@ func costs(b *strings.Builder, rows []*row, known records) {
 	}
 }
 
-// kinds writes a line for each kind of ordinary cluster: families, rules and zones, over all seeds.
+// kinds writes a table line for each kind of ordinary cluster. A kind has families, rules and zones, and includes all seeds.
 func kinds(b *strings.Builder, rows []*row) {
 	b.WriteString("| families, rules, zones | clusters | ours / Karpenter | ours / bound | ours / greedy | ours / best known | speed-up |\n|---|---:|---:|---:|---:|---:|---:|\n")
 	kind := func(r *row) string {
@@ -115,7 +115,7 @@ func line(b *strings.Builder, name string, rows []*row) {
 		slowest(rows))
 }
 
-// meanAndWorst formats the mean and the largest value of a ratio.
+// meanAndWorst formats the geometric mean and the largest value of a ratio.
 func meanAndWorst(rows []*row, shown func(float64) string, of func(*row) float64) string {
 	mean, worst, _, n := statistics(rows, of)
 	if n == 0 {
@@ -157,7 +157,7 @@ func slowest(rows []*row) string {
 	return fmt.Sprintf("%s, %s", times(math.Exp(mean/float64(n))), times(least))
 }
 
-// marked formats a ratio. It is bold if it is above 1, which means that something else is better than drawknife.
+// marked formats a ratio of drawknife's plan to another one. A ratio above 1 is bold: then the other one is better.
 func marked(x float64) string {
 	if x > 1+1e-9 {
 		return "**" + ratio(x) + "**"
@@ -194,7 +194,7 @@ func versions(rows []*row) string {
 	return "Karpenter " + strings.Join(found, ", ")
 }
 
-// command returns the command line, without the parts that are specific to this computer.
+// command returns the command line as text, without the parts that are specific to this computer.
 func command(args []string) string {
 	words := []string{"go run ./corpus"}
 	for _, word := range args {

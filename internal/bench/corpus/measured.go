@@ -9,20 +9,21 @@ import (
 	"os"
 )
 
-// measured is a file with the results of a run, one line for each scenario. A run that was stopped continues with the scenarios that are
-// not in the file. To join runs with different scenarios, append one file to the other.
+// measured is a file with the results of a run, with one line for each scenario. After a run was stopped, the next run continues with the
+// scenarios that are not in the file. To join runs with different scenarios, append one file to the other.
 type measured struct {
 	file *os.File
 	rows map[string]*row
 }
 
-// measurement is a line of the file.
+// measurement is one line of the file.
 type measurement struct {
 	Row    *row    `json:"row"`
 	Record *record `json:"record"`
 }
 
-// openMeasured reads the file, or creates it if it does not exist. It adds the contents to the records. It returns nil if name is empty.
+// openMeasured reads the file, or creates it if it does not exist. It adds the contents of the file to the records. It returns nil if name
+// is empty.
 func openMeasured(name string, known records) (*measured, error) {
 	if name == "" {
 		return nil, nil
@@ -56,7 +57,7 @@ func (m *measured) read(file *os.File, known records) error {
 	return lines.Err()
 }
 
-// of returns the result of a scenario, or nil if it was not measured.
+// of returns the result of a scenario, or nil if the file has no result for it.
 func (m *measured) of(name string) *row {
 	if m == nil {
 		return nil
@@ -64,7 +65,7 @@ func (m *measured) of(name string) *row {
 	return m.rows[name]
 }
 
-// add writes a line at once, so that a run may be stopped at any time.
+// add writes a line at once, so that the run may be stopped at any time.
 func (m *measured) add(r *row, known *record) error {
 	if m == nil {
 		return nil

@@ -20,7 +20,7 @@ type options struct {
 	procs     int
 	output    string
 	karpenter string
-	// karpenterRuns is the number of times that Karpenter plans each scenario.
+	// karpenterRuns is how often Karpenter plans each scenario.
 	karpenterRuns int
 	check         bool
 	record        bool
@@ -91,8 +91,8 @@ func (w *selection) names(records records) ([]string, error) {
 	return nil, fmt.Errorf("--set %s: give ordinary, named, all or small", w.set)
 }
 
-// ordinary returns the selected ordinary clusters. Without rules about zones, the number of zones makes no difference, so only the first is
-// used.
+// ordinary returns the selected ordinary clusters. Without rules about zones, the number of zones makes no difference, so only the first
+// number is used.
 func (w *selection) ordinary() ([]string, error) {
 	seeds, err := numbers("--seeds", w.seeds)
 	if err != nil {

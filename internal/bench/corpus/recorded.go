@@ -14,20 +14,20 @@ import (
 //go:embed recorded.json
 var recordedJSON []byte
 
-// records contains the records of scenarios, by name.
+// records has the records of scenarios, by name.
 type records map[string]*record
 
-// record contains the known figures of one scenario; unknown values are omitted. Costs are USD per hour.
+// record has the known figures of one scenario. Unknown figures are left out. Costs are in USD per hour.
 type record struct {
 	Pods int `json:"pods"`
-	// Cost is the cost of drawknife's plan in the last recording, followed by the bound of the plan, its CPU time and other results. If a
-	// plan leaves pods out, its bound is valid for the other pods.
+	// Cost is the cost of drawknife's plan when it was last recorded. The next fields are the plan's bound, its CPU time and other results.
+	// If a plan leaves pods out, its bound holds only for the other pods.
 	Cost          float64 `json:"cost,omitempty"`
 	Bound         float64 `json:"bound,omitempty"`
 	CPUSeconds    float64 `json:"cpuSeconds,omitempty"`
 	Nodes         int     `json:"nodes,omitempty"`
 	Unschedulable int     `json:"unschedulable,omitempty"`
-	// Karpenter is Karpenter's plan; nil if it was not made.
+	// Karpenter is the result of Karpenter's plan, or nil if Karpenter did not plan the scenario.
 	Karpenter *karpenterRecord `json:"karpenter,omitempty"`
 	// ProvenBound is the highest proven lower bound. ProvenBy says how it was proven.
 	ProvenBound float64 `json:"provenBound,omitempty"`
@@ -46,7 +46,7 @@ type karpenterRecord struct {
 	Refused       int     `json:"refused,omitempty"`
 }
 
-// whole reports whether the plan places every pod where a cluster would accept it.
+// whole reports whether the plan places every pod, and on a node where a cluster would accept it.
 func (k *karpenterRecord) whole() bool { return k.Unschedulable == 0 && k.Refused == 0 }
 
 func readRecords() (records, error) {
@@ -59,7 +59,7 @@ func readRecords() (records, error) {
 
 func (r records) names() []string { return slices.Sorted(maps.Keys(r)) }
 
-// of returns the record of a scenario, and adds an empty one if there is none.
+// of returns the record of a scenario. It adds an empty record if there is none.
 func (r records) of(name string) *record {
 	if r[name] == nil {
 		r[name] = &record{}
@@ -67,21 +67,21 @@ func (r records) of(name string) *record {
 	return r[name]
 }
 
-// found stores a packing if it is cheaper than all earlier ones by more than rounding errors.
+// found stores a packing if it is cheaper than all earlier packings by more than rounding errors.
 func (r *record) found(cost float64, by string) {
 	if cost > 0 && !math.IsInf(cost, 1) && (r.Best == 0 || cost < r.Best*(1-1e-6)) {
 		r.Best, r.BestBy = rounded(cost), by
 	}
 }
 
-// proved stores a bound if it is higher than all earlier ones by more than rounding errors.
+// proved stores a bound if it is higher than all earlier bounds by more than rounding errors.
 func (r *record) proved(bound float64, by string) {
 	if bound > r.ProvenBound*(1+1e-6) {
 		r.ProvenBound, r.ProvenBy = rounded(bound), by
 	}
 }
 
-// rounded rounds to six decimals. Prices have fewer decimals.
+// rounded rounds a price to six decimals. Prices have fewer decimals.
 func rounded(x float64) float64 { return math.Round(x*1e6) / 1e6 }
 
 // write stores the records in the folder of this program, relative to the working directory.

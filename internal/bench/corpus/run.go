@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// row is the printed result for a scenario; the package comment explains the fields.
+// row is the result for one scenario, as it is printed. The package comment explains the fields.
 type row struct {
 	Scenario string `json:"scenario"`
 	Pods     int    `json:"pods"`
@@ -52,11 +52,11 @@ type planner struct {
 	runs    int
 	check   bool
 	records records
-	// theirs is the program that runs Karpenter; nil means that recorded figures are used.
+	// theirs is the program that runs Karpenter. If it is nil, recorded figures are used.
 	theirs *karpenter
 }
 
-// measure returns the result of a scenario. If it was not measured before, measure plans the scenario and adds the result to done.
+// measure returns the result of a scenario. If done has no result for it, measure plans the scenario and adds the result to done.
 func (p *planner) measure(ctx context.Context, name string, done *measured) (*row, error) {
 	if r := done.of(name); r != nil {
 		return r, nil
@@ -95,7 +95,7 @@ func (p *planner) plan(ctx context.Context, name string) (*row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("scenario %s: %w", name, err)
 		}
-		if theirs != nil { // otherwise keep the recorded plan
+		if theirs != nil { // otherwise the recorded plan is kept
 			known.Karpenter = theirs
 		}
 	}
@@ -106,7 +106,7 @@ func (p *planner) plan(ctx context.Context, name string) (*row, error) {
 	return r, nil
 }
 
-// recall sets drawknife's figures to those of the record.
+// recall sets drawknife's figures to the figures in the record.
 func (r *row) recall(known *record) error {
 	if known.CPUSeconds == 0 {
 		return errors.New("no figures of drawknife are recorded: plan it with --runs 1 --record")
@@ -149,14 +149,14 @@ func (p *planner) ours(ctx context.Context, s *scheduling.Snapshot, j *judge.Jud
 	return nil
 }
 
-// pack runs the simple packers if the pods have no rules.
+// pack runs the simple packers, if the pods have no rules.
 func (r *row) pack(s *scheduling.Snapshot, known *record) {
 	problem, err := packers.Of(s)
 	if err != nil || problem.Ruled > 0 || problem.Steps() > mostSteps {
 		return
 	}
 	greedy, firstFit := problem.VectorGreedy(), problem.FirstFitDecreasing()
-	if math.IsInf(greedy.Cost, 1) { // some pod fits no type; the plan also says so
+	if math.IsInf(greedy.Cost, 1) { // some pod fits on no type, and the plan also says so
 		return
 	}
 	r.GreedyCost, r.FirstFitCost = greedy.Cost, firstFit.Cost
@@ -185,7 +185,7 @@ func (r *row) compare(known *record) {
 // overBest is the largest permitted ratio of a plan's cost to the cost of the best known packing.
 const overBest = 1.02
 
-// worse says why a plan is not good enough, or returns "" if it is good enough.
+// worse says why the plan is not good enough, or returns "" if it is good enough.
 func (r *row) worse() string {
 	var why []string
 	if r.Refused > 0 {
@@ -200,7 +200,7 @@ func (r *row) worse() string {
 	return strings.Join(why, "; ")
 }
 
-// quotient returns a divided by b. It returns 0 if either is missing, and 1 if both are zero.
+// quotient returns a divided by b. It returns 1 if both are zero, and 0 if only b is zero, which means unknown.
 func quotient(a, b float64) float64 {
 	switch {
 	case a == 0 && b == 0:
@@ -219,7 +219,7 @@ func cpuTime() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// inWords converts a plan to types that do not depend on the scheduler.
+// inWords converts a plan to a judge.Plan, which does not depend on the planner.
 func inWords(p *scheduling.Plan) *judge.Plan {
 	out := &judge.Plan{Order: names(p.Order)}
 	for i := range p.NewNodes {

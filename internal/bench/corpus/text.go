@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// table is printed row by row, so that a long run can be followed.
+// table prints its rows one at a time, so that people can follow a long run.
 type table struct {
 	out   io.Writer
 	begun bool
@@ -41,7 +41,7 @@ func (t *table) add(r *row) error {
 	return err
 }
 
-// summary prints the mean and the worst of each ratio.
+// summary prints the mean and the worst value of each ratio.
 func (t *table) summary(rows []*row) {
 	var lines []string
 	for _, kind := range []struct {
@@ -66,11 +66,11 @@ func (t *table) summary(rows []*row) {
 	fmt.Fprintf(t.out, "\n%s\n", strings.Join(append(lines, line), "\n"))
 }
 
-// likelyFaster is the ratio of CPU times (Karpenter's to drawknife's) that every plan of an ordinary cluster should reach.
+// likelyFaster is the ratio of CPU times (Karpenter's divided by drawknife's) that every plan of an ordinary cluster should reach.
 const likelyFaster = 10
 
-// speedups returns a text about the ratios of CPU times (Karpenter's to drawknife's): the geometric mean, the smallest, and the plans below
-// likelyFaster. It returns "" if no ratio is known.
+// speedups describes the ratios of CPU times (Karpenter's divided by drawknife's): the geometric mean, the smallest ratio, and the plans
+// below likelyFaster. It returns "" if no ratio is known.
 func speedups(rows []*row) string {
 	known := slices.DeleteFunc(slices.Clone(rows), func(r *row) bool { return r.Speedup <= 0 })
 	if len(known) == 0 {

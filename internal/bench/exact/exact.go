@@ -1,4 +1,4 @@
-// Package exact finds the cheapest nodes for a few pods by trying every partition of the pods. It measures, on small instances, how far
+// Package exact finds the cheapest nodes for a few pods by trying every partition of the pods. It measures, for small workloads, how far
 // planners are from the optimum.
 //
 //	cost, err := exact.Cost(snapshot)
@@ -19,7 +19,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// MaxPods is the largest number of pods for which Cost works. Cost tries up to 3^12 ways to split a set of pods into one node and the rest.
+// MaxPods is the largest number of pods for which Cost works. Cost tries all ways to split each set of pods into one node and the rest:
+// together up to 3^12 ways.
 const MaxPods = 12
 
 // Cost returns the hourly cost of the cheapest nodes that hold all pods, in USD, or +Inf if no nodes can hold them.
@@ -33,7 +34,7 @@ func Cost(s *scheduling.Snapshot) (float64, error) {
 	for i, pod := range s.Pods {
 		keys[i] = pod.Namespace + "/" + pod.Name
 	}
-	// node[set] is the price of the cheapest node that holds exactly the pods of the set.
+	// node[set] is the price of the cheapest node that can hold all pods of the set.
 	node := make([]float64, 1<<n)
 	for set := 1; set < 1<<n; set++ {
 		var pods []string
@@ -44,7 +45,8 @@ func Cost(s *scheduling.Snapshot) (float64, error) {
 		}
 		node[set] = j.CheapestNode(pods)
 	}
-	// best[set] is the price of the cheapest partition of the set. One node takes the set's first pod, and perhaps others.
+	// best[set] is the price of the cheapest partition of the set into nodes. In each partition, one node holds the set's first pod, and
+	// perhaps others.
 	best := make([]float64, 1<<n)
 	for set := 1; set < 1<<n; set++ {
 		best[set] = math.Inf(1)

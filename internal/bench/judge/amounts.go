@@ -10,11 +10,11 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// amounts are resources as integers, in the order of the judge's resource names. CPU is in thousandths of a core, memory in bytes, and
-// other resources in pieces.
+// amounts are amounts of resources as integers, in the order of the judge's resource names. CPU is in thousandths of a core, memory is in
+// bytes, and other resources are in pieces.
 type amounts []int64
 
-// findResources finds all resources that a pod of the workload requests.
+// findResources finds all resources that pods of the workload request.
 func (j *Judge) findResources() {
 	found := map[corev1.ResourceName]bool{corev1.ResourcePods: true}
 	collect := func(pod *corev1.Pod) {
@@ -36,7 +36,7 @@ func (j *Judge) findResources() {
 	j.resources = slices.Sorted(maps.Keys(found))
 }
 
-// vector converts a list to amounts. Requests are rounded up, as in Kubernetes; the amounts of nodes are whole numbers.
+// vector converts a list to amounts. Requests are rounded up, as in Kubernetes. The amounts of nodes are whole numbers.
 func (j *Judge) vector(list corev1.ResourceList) amounts {
 	v := make(amounts, len(j.resources))
 	for i, name := range j.resources {
@@ -82,8 +82,8 @@ func (a amounts) lacking(b amounts) int {
 	return -1
 }
 
-// allocatable returns the resources that pods can use on a node bought as the offering: capacity without the overhead and without memory
-// reserved for huge pages.
+// allocatable returns the resources that pods can use on a node of the type with this offering: its capacity without the overhead and
+// without memory reserved for huge pages.
 func allocatable(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := maps.Clone(it.Capacity)
 	maps.Copy(out, o.Capacity)

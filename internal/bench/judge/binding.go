@@ -15,8 +15,8 @@ type binding struct {
 	j        *Judge
 	nodes    []*machine
 	target   map[string]*machine // by pod
-	seen     map[string]int      // how many times the plan names a pod
-	order    []string            // pods in the order of the plan, node by node
+	seen     map[string]int      // how often the plan names a pod
+	order    []string            // the pods in the order of the plan, node by node
 	peers    *peers
 	bound    []boundPod // by the workload
 	refusals []string
@@ -31,7 +31,7 @@ func newBinding(j *Judge) *binding {
 	return &binding{j: j, target: make(map[string]*machine), seen: make(map[string]int)}
 }
 
-// add adds a node with the pods that the plan puts on it.
+// add adds a node, with the pods that the plan places on it.
 func (b *binding) add(m *machine, pods []string) {
 	m.freeAtFirst, m.portsAtFirst = m.free, m.ports
 	b.nodes = append(b.nodes, m)
@@ -42,7 +42,7 @@ func (b *binding) add(m *machine, pods []string) {
 	}
 }
 
-// stand adds the pods that already run on the last node.
+// stand adds the pods that already run on the node that was added last.
 func (b *binding) stand(n *scheduling.Node) {
 	for _, pod := range n.Pods {
 		if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
@@ -51,7 +51,7 @@ func (b *binding) stand(n *scheduling.Node) {
 	}
 }
 
-// homeless lists pods whose node does not exist.
+// homeless adds pods for which the plan names a node that does not exist.
 func (b *binding) homeless(pods []string) {
 	for _, key := range pods {
 		b.seen[key]++
@@ -61,8 +61,8 @@ func (b *binding) homeless(pods []string) {
 // leaveOut marks a pod that the plan does not place.
 func (b *binding) leaveOut(key string) { b.seen[key]++ }
 
-// bind returns the refusals. Pods are bound in the plan's order if it states one, and otherwise node by node. Pods that are refused at
-// first are tried again until no more can be bound.
+// bind returns the refusals. It binds pods in the plan's order if the plan states one, and otherwise node by node. It tries refused pods
+// again until no more pods can be bound.
 func (b *binding) bind(order []string) []string {
 	for key, n := range b.seen {
 		if b.j.pods[key] == nil {
@@ -92,20 +92,21 @@ func (b *binding) bind(order []string) []string {
 	return append(b.refusals, least...)
 }
 
-// deferrals returns the orders to try. Each function says which pods are bound after the others. The plan's own order may fail, because a
-// pod may be bound before others that must be counted first. The plan is valid if all pods can be bound in one of the orders.
+// deferrals returns the orders in which to try to bind the pods. Each function of the list says which pods are bound after all others. The
+// plan's own order can fail because it binds a pod before other pods that must be counted first. The plan is valid if all pods can be bound
+// in one of the orders.
 func deferrals() []func(*candidate) bool {
 	return []func(*candidate) bool{
 		func(*candidate) bool { return false },
-		// Pods without rules about other pods only increase the counts, which may block others: bind them last.
+		// Pods without rules about other pods only increase counts, which may keep other pods off. So bind them last.
 		func(c *candidate) bool { return !c.kind.asks() },
-		// A planner may fix a node's zone only with the first pod that depends on the zone. It has not counted earlier pods by zone, so
-		// bind these last.
+		// A planner may fix a node's zone only when it places the first pod that depends on the zone. It has not counted earlier pods by
+		// zone, so bind these pods last.
 		func(c *candidate) bool { return c.on.zoneless[c.key] },
 	}
 }
 
-// start removes all bindings except those of the workload's own pods.
+// start removes all bindings except those of the pods that already run.
 func (b *binding) start() {
 	for _, m := range b.nodes {
 		m.free, m.ports = slices.Clone(m.freeAtFirst), maps.Clone(m.portsAtFirst)
@@ -114,7 +115,7 @@ func (b *binding) start() {
 	for _, m := range b.nodes {
 		m.zoneless = make(map[string]bool)
 	}
-	// kindOf registers the rules. All rules must be known before the first pod is counted.
+	// kindOf registers the rules. All rules must be registered before the first pod is counted.
 	minded := make(map[*machine]bool)
 	for _, key := range b.order {
 		if a := b.j.pods[key]; a != nil {
@@ -157,8 +158,8 @@ type candidate struct {
 	on   *machine
 }
 
-// bindAll refuses pods that the node can never accept, and binds as many of the rest as possible. Pods for which later returns true are
-// tried last.
+// bindAll refuses pods that their node can never accept, and binds as many of the other pods as possible. Pods for which later returns true
+// are tried last.
 func (b *binding) bindAll(waiting []*candidate, later func(*candidate) bool) []string {
 	var refused []string
 	var first, last []*candidate
@@ -181,7 +182,7 @@ func (c *candidate) refused(why string) string {
 	return fmt.Sprintf("pod %s on %s: %s", c.key, c.on.name, why)
 }
 
-// pass tries the pods in turn until a whole round binds none, and returns the pods that were not bound.
+// pass tries the pods in turn until a whole round binds none. It returns the pods that were not bound.
 func (b *binding) pass(waiting []*candidate) []*candidate {
 	for {
 		left := waiting[:0:0]
@@ -201,7 +202,7 @@ func (b *binding) pass(waiting []*candidate) []*candidate {
 	}
 }
 
-// why says what prevents the binding of a pod to its node now, or returns "" if nothing does.
+// why says what keeps a pod from being bound to its node now, or returns "" if nothing does.
 func (b *binding) why(c *candidate) string {
 	if i := c.on.free.lacking(c.need); i >= 0 {
 		return "no room: " + string(b.j.resources[i])
@@ -212,7 +213,7 @@ func (b *binding) why(c *candidate) string {
 	return b.peers.refuses(c.kind, c.on)
 }
 
-// hostPort is a port of a node; an empty address means any address.
+// hostPort is a port of a node. An empty address means any address.
 type hostPort struct {
 	address  string
 	protocol corev1.Protocol

@@ -14,10 +14,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Bound returns a lower bound on the hourly cost of any new nodes for the given pods that do not fit on existing nodes. The certificate of a
-// plan is only a hint: the proof is made here, from the workload. Each pod gets a value such that no node that can be bought holds pods
-// worth more than it costs; values are lowered until this is true. The bound is the value of all pods minus the largest value that existing
-// nodes can hold. Of the rules between pods, only the exclusion of equal pods on a node counts. Ignoring rules can only lower the bound.
+// Bound returns a lower bound on the hourly cost of new nodes for those of the given pods that don't fit on existing nodes. It holds for
+// any set of new nodes. The certificate of a plan is only a hint: Bound makes its own proof, from the workload. Each pod gets a value. The
+// values are lowered until no node that can be bought can hold pods whose total value exceeds its price. The bound is the value of all
+// pods, minus the largest value of the pods that existing nodes can hold. Of the rules between pods, only those count that keep equal pods
+// off the same node. Ignoring the other rules can only lower the bound.
 func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if hint == nil {
 		return 0
@@ -29,7 +30,7 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 		for i, name := range j.resources {
 			l[i] = t.Multipliers[name]
 			if name == corev1.ResourceCPU {
-				l[i] /= 1000 // the certificate counts per core, the judge per thousandth of a core
+				l[i] /= 1000 // the certificate counts per core, and the judge per thousandth of a core
 			}
 		}
 		for _, u := range whole {
@@ -49,7 +50,8 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if len(classes) > manyClasses {
 		return best
 	}
-	// It is a guess which of several classes with equal requests gets which value. Exchange values if this proves a higher bound.
+	// If several classes have equal requests, it is a guess which of them gets which value. Exchange their values if this proves a higher
+	// bound.
 	for a := range classes {
 		for b := range a {
 			if values[a] == values[b] || !slices.Equal(classes[a].need, classes[b].need) {
@@ -72,10 +74,11 @@ type hints struct {
 	counted map[string]wholePods
 }
 
-// manyClasses is the number of classes above which guesses are not improved, because the work grows with the square of the classes.
+// manyClasses is the number of classes above which these guesses are not improved, because the work grows with the square of the number of
+// classes.
 const manyClasses = 200
 
-// proven returns the bound that the values prove, after they were lowered as far as necessary.
+// proven returns the bound that the values prove after they were lowered as far as necessary.
 func (j *Judge) proven(hinted []float64, classes []*class, multipliers hints, whole wholeUnits) float64 {
 	values := slices.Clone(hinted)
 	j.prove(values, classes, multipliers, whole)
@@ -86,18 +89,18 @@ func (j *Judge) proven(hinted []float64, classes []*class, multipliers hints, wh
 	return max(0, total-j.absorbed(classes, values, multipliers, whole))
 }
 
-// class is a set of pods that are equal for the bound.
+// class is a set of pods that are equal for the proof of the bound.
 type class struct {
 	need  amounts
 	shape *shape
-	// single means that no two pods of the class fit on one node
+	// single is true if no two pods of the class fit on one node
 	single bool
 	count  int
-	// price per pod on a node that holds only pods of this class
+	// the price per pod of a node that holds only pods of this class
 	alone float64
 }
 
-// classes groups the pods, in the order of the first pod of each class.
+// classes divides the pods into classes, in the order of the first pod of each class.
 func (j *Judge) classes(pods []string) []*class {
 	type key struct {
 		need, shape string
@@ -138,7 +141,7 @@ func amountsKey(a amounts) string {
 	return string(b)
 }
 
-// keepsAway reports whether two pods that are equal to this one can't share a node.
+// keepsAway reports whether no two pods that are equal to this pod can share a node.
 func (j *Judge) keepsAway(pod *corev1.Pod) bool {
 	a := pod.Spec.Affinity
 	if a == nil || a.PodAntiAffinity == nil {
@@ -148,7 +151,7 @@ func (j *Judge) keepsAway(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(p.kindOf(pod).apart, func(r rule) bool { return r.self && r.group.key == corev1.LabelHostname })
 }
 
-// offer is a node that can be bought, after its DaemonSets' pods are on it.
+// offer is a node that can be bought, with its DaemonSet pods.
 type offer struct {
 	name    string
 	node    *corev1.Node
@@ -157,8 +160,8 @@ type offer struct {
 	accepts map[*shape]bool
 }
 
-// offers returns all nodes that some pool can buy. Of nodes with equal type, room and values of the labels that pods use, it returns the
-// cheapest.
+// offers returns the nodes that any pool can buy. If several nodes have the same type, room and values of the labels that pods use, it
+// returns only the cheapest.
 func (j *Judge) offers() []*offer {
 	if j.bought != nil {
 		return j.bought
@@ -195,8 +198,8 @@ func (j *Judge) offers() []*offer {
 	return j.bought
 }
 
-// offer converts an option to a node. If the option does not state a label, its node may get any value. So shapes that require such labels
-// count as accepted.
+// offer converts an option of the pool to an offer. If the option does not state a label, its node may get any value of the label. So the
+// node counts as accepting pods that require such labels.
 func (p *pool) offer(o *option, shapes []*shape) *offer {
 	out := &offer{name: o.it.Name, node: &corev1.Node{}, room: slices.Clone(o.room), price: o.offering.Price, accepts: make(map[*shape]bool, len(shapes))}
 	out.node.Labels, out.node.Spec.Taints = o.labels, p.object.Spec.Template.Spec.Taints
@@ -208,7 +211,7 @@ func (p *pool) offer(o *option, shapes []*shape) *offer {
 	return out
 }
 
-// most returns the number of pods of the class that a node of the offer can hold if it holds no other pods.
+// most returns how many pods of the class fit on a node of the offer without other pods.
 func (c *class) most(o *offer) int64 {
 	if !o.accepts[c.shape] {
 		return 0
@@ -216,7 +219,7 @@ func (c *class) most(o *offer) int64 {
 	return c.fitting(o.room)
 }
 
-// fitting returns the number of pods of the class that fit in the room.
+// fitting returns how many pods of the class fit into the room.
 func (c *class) fitting(room amounts) int64 {
 	n := int64(c.count)
 	if n == 0 {
@@ -233,8 +236,8 @@ func (c *class) fitting(room amounts) int64 {
 	return n
 }
 
-// hint sets the value of each class to that of the certificate's class with equal requests. If several classes have equal requests, those
-// whose pods are most expensive alone get the highest values, as far as the counts of pods allow.
+// hint sets the value of each class to the value of the class with equal requests in the certificate. If several classes have equal
+// requests, the classes whose pods are most expensive alone get the highest values, as far as the numbers of pods allow.
 func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64 {
 	byNeed := make(map[string][]planning.CertificateClass)
 	for _, c := range stated.Classes {
@@ -251,9 +254,9 @@ func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64
 		hints := byNeed[k]
 		slices.SortFunc(hints, func(a, b planning.CertificateClass) int { return cmp.Compare(b.Value, a.Value) })
 		slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(classes[b].alone, classes[a].alone) })
-		at, left := 0, 0 // at is an index in hints; left is the number of its pods that are not assigned yet
+		at, left := 0, 0 // at is an index into hints, and left is how many of its pods are not assigned yet
 		for _, i := range indices {
-			// The value of the class is the mean of the values assigned to its pods.
+			// The value of a class is the mean of the values that its pods got.
 			sum, n := 0.0, 0
 			for n < classes[i].count && at < len(hints) {
 				if left == 0 {
@@ -274,7 +277,7 @@ func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64
 	return values
 }
 
-// prove lowers the values until no available node can hold pods worth more than it costs.
+// prove lowers the values until no available node can hold pods whose total value exceeds its price.
 func (j *Judge) prove(values []float64, classes []*class, multipliers hints, whole wholeUnits) {
 	none := make([]float64, len(j.resources)+len(whole))
 	for _, o := range j.offers() {
@@ -288,10 +291,10 @@ func (j *Judge) prove(values []float64, classes []*class, multipliers hints, who
 			continue
 		}
 		if p.counted == nil {
-			p.improve(o.price) // the certificate's multipliers are for the type's cheapest offering: find better ones for this offering
+			p.improve(o.price) // the certificate's multipliers were made for the type's cheapest offering: find better ones for this offering
 		}
 		base, excess := p.worth()
-		if base > o.price { // scale the multipliers down: then the base is at most the price
+		if base > o.price { // scale the multipliers down, so that the base is at most the price
 			for r := range p.multipliers {
 				p.multipliers[r] *= o.price / base
 			}
@@ -303,7 +306,7 @@ func (j *Judge) prove(values []float64, classes []*class, multipliers hints, who
 	}
 }
 
-// pile has the data to find the value of pods that one node can hold.
+// pile has the data for computing the largest value of pods that one node can hold.
 type pile struct {
 	classes     []*class
 	values      []float64
@@ -314,9 +317,9 @@ type pile struct {
 	counted wholePods
 }
 
-// worth returns an upper bound on the value of any pods that fit on the node together. Any multipliers λ >= 0 prove such a bound. It is the
+// worth returns an upper bound on the total value of pods that fit on the node together. Any multipliers λ >= 0 prove a bound. It is the
 // sum of two parts: the base Σ room·λ, and the excess Σ fitting·max(0, value - need·λ). If some resources are counted in whole pods, the
-// excess covers only the best pods that fit together.
+// excess includes only the best pods that fit together.
 func (p *pile) worth() (base, excess float64) {
 	for r, l := range p.multipliers {
 		base += l * float64(max(p.room[r], 0))
@@ -347,8 +350,8 @@ func (p *pile) paid(c *class) float64 {
 	return sum
 }
 
-// improve searches for multipliers that prove a lower bound. The bound is convex in the multipliers. The search scales all of them
-// together, and then changes each in turn.
+// improve searches for multipliers that prove a lower value of worth. worth is convex in the multipliers. The search first scales all
+// multipliers together, and then changes one after the other.
 func (p *pile) improve(price float64) {
 	start := p.multipliers
 	if base, _ := p.worth(); base > 0 {
@@ -375,7 +378,8 @@ func (p *pile) improve(price float64) {
 	}
 }
 
-// search looks for the number from 0 to high whose multipliers, as returned by at, prove the lowest worth, and uses them if they are better.
+// search looks for the number from 0 to high for which the multipliers at(number) prove the lowest worth. It uses these multipliers if they
+// are better than the current ones.
 func (p *pile) search(high float64, at func(float64) []float64) {
 	value := func(l []float64) float64 {
 		q := *p
@@ -397,7 +401,7 @@ func (p *pile) search(high float64, at func(float64) []float64) {
 	}
 }
 
-// lower reduces the values of the classes that fit: only the given share of the value beyond need·λ remains.
+// lower reduces the values of the classes that fit: of the value beyond need·λ, only the given share remains.
 func (p *pile) lower(share float64) {
 	share *= 1 - 1e-12 // rounding must not invalidate the proof
 	for i, c := range p.classes {
@@ -408,9 +412,9 @@ func (p *pile) lower(share float64) {
 	}
 }
 
-// absorbed returns an upper bound on the value of the pods that existing nodes can hold.
+// absorbed returns an upper bound on the total value of the pods that existing nodes can hold.
 func (j *Judge) absorbed(classes []*class, values []float64, multipliers hints, whole wholeUnits) float64 {
-	// Any multipliers prove a bound. A sample of them limits the work.
+	// Any multipliers prove such a bound. Only a sample of them is tried, to limit the work.
 	names := slices.Sorted(maps.Keys(multipliers.l))
 	if fractions := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return multipliers.counted[n] != nil }); len(fractions) > 0 {
 		names = fractions

@@ -2,8 +2,8 @@ package judge
 
 import "math"
 
-// CheapestNode returns the price of the cheapest node that some pool can buy and that holds all the pods together, or +Inf if there is no
-// such node. It checks room, node selector and affinity, taints, host ports and rules between these pods.
+// CheapestNode returns the price of the cheapest node that any pool can buy and that holds all the pods together, or +Inf if no node can
+// hold them. It checks room, node selector and affinity, taints, host ports and rules between these pods.
 func (j *Judge) CheapestNode(pods []string) float64 {
 	best := math.Inf(1)
 	for name, p := range j.pools {

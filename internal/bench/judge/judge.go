@@ -32,14 +32,14 @@ type asking struct {
 	shape *shape
 }
 
-// shape has a pod's conditions on nodes. Pods with equal node selector, node affinity and tolerations share one.
+// shape has a pod's conditions for nodes. Pods with equal node selector, node affinity and tolerations share one shape.
 type shape struct {
 	key         string
 	affinity    nodeaffinity.RequiredNodeAffinity
 	tolerations []corev1.Toleration
 }
 
-// New reads a workload, which must not change afterwards.
+// New makes a Judge for a workload, which must not change afterwards.
 func New(s *scheduling.Snapshot) *Judge {
 	j := &Judge{s: s, pools: make(map[string]*pool), pods: make(map[string]*asking, len(s.Pods)), shapes: make(map[string]*shape)}
 	for _, set := range s.DaemonSets {
@@ -77,7 +77,7 @@ func (j *Judge) shapeOf(pod *corev1.Pod) *shape {
 	return j.shapes[string(text)]
 }
 
-// accepts says why a pod of the shape can't run on a node, or returns "" if it can.
+// accepts says why a pod of the shape can't run on the node, or returns "" if it can.
 func (s *shape) accepts(node *corev1.Node) string {
 	if match, err := s.affinity.Match(node); err != nil || !match {
 		return "node selector or affinity does not match"
@@ -102,7 +102,7 @@ func (j *Judge) runsOn(pod *corev1.Pod, node *corev1.Node) bool {
 	return err == nil && match && !repelled
 }
 
-// Check computes the cost of a plan and binds its pods.
+// Check computes the cost of a plan, binds its pods, and returns the Verdict.
 func (j *Judge) Check(p *Plan) Verdict {
 	v := Verdict{Nodes: len(p.NewNodes), Unschedulable: len(p.Unschedulable)}
 	b := newBinding(j)
@@ -150,7 +150,7 @@ func (j *Judge) Check(p *Plan) Verdict {
 	return v
 }
 
-// limited returns the resources whose limits in pools are checked.
+// limited returns the resources for which the limits of pools are checked.
 func limited() []corev1.ResourceName {
 	return []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, v1.ResourceNodes}
 }

@@ -16,27 +16,27 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machine is a node, existing or new, with its free resources.
+// machine is an existing or new node, with its free resources.
 type machine struct {
 	name   string
 	node   *corev1.Node // labels and taints
 	free   amounts
 	ports  map[hostPort]bool
 	isNew  bool
-	option *option // the offering by which a new node is bought
-	// zoneless are those of the plan's pods that it lists before the first pod with a rule about zones.
+	option *option // the offering with which a new node is bought
+	// zoneless has the plan's pods that come before the node's first pod with a rule about zones.
 	zoneless map[string]bool
-	// freeAtFirst is the value of free before any pod of the plan is bound.
+	// freeAtFirst is the value of free before pods of the plan are bound.
 	freeAtFirst  amounts
 	portsAtFirst map[hostPort]bool
 }
 
-// option is one way for a pool to buy one node: an instance type and an available offering.
+// option is one way in which a pool can buy a node: an instance type and an available offering.
 type option struct {
 	it       *cloudprovider.InstanceType
 	offering *cloudprovider.Offering
-	// labels are the labels that the node gets from pool, type and offering. stated are the keys that these three state, including keys of
-	// absent labels.
+	// labels are the labels that the node gets from the pool, the type and the offering. stated are the keys that these three state,
+	// including keys of labels that must be absent.
 	labels map[string]string
 	stated map[string]bool
 	room   amounts
@@ -83,8 +83,8 @@ func (j *Judge) newPool(np *scheduling.NodePool) *pool {
 	return p
 }
 
-// state adds labels. A single value becomes the label's value. DoesNotExist makes the label absent. If several values are possible, the
-// label stays unknown.
+// state adds labels. A requirement with a single value sets the label to this value. DoesNotExist means that the label is absent. If
+// several values are possible, the label is unknown.
 func (o *option) state(entries []v1.NodeSelectorRequirementWithMinValues) {
 	for _, e := range entries {
 		switch {
@@ -97,7 +97,7 @@ func (o *option) state(entries []v1.NodeSelectorRequirementWithMinValues) {
 	}
 }
 
-// meets reports whether the requirements allow the option. A key that the option does not state may get any value.
+// meets reports whether the requirements allow the option. If the option does not state a key, the label may get any value.
 func (o *option) meets(entries []v1.NodeSelectorRequirementWithMinValues) bool {
 	for _, e := range entries {
 		value, present := o.labels[e.Key]
@@ -141,8 +141,8 @@ func allows(e v1.NodeSelectorRequirementWithMinValues, value string, present boo
 	return false
 }
 
-// launch returns the final node for a planned one, bought by the cheapest offering that the requirements allow. Of equally cheap ones, it
-// uses the first by type.
+// launch returns the final node for a planned one. It buys the node with the cheapest offering that the requirements allow. If several are
+// equally cheap, it uses the first by instance type.
 func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	p := j.pools[n.Pool]
 	if p == nil {
@@ -179,7 +179,8 @@ func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	return m, nil
 }
 
-// standing returns an existing node of the workload. Its free resources do not include those that its pods and its DaemonSets use.
+// standing returns the machine for an existing node of the workload. Its free resources are those that its pods and its DaemonSets don't
+// use.
 func (j *Judge) standing(n *scheduling.Node) *machine {
 	m := &machine{name: n.Name, node: &corev1.Node{}, ports: make(map[hostPort]bool)}
 	var room corev1.ResourceList
@@ -195,7 +196,7 @@ func (j *Judge) standing(n *scheduling.Node) *machine {
 		m.node.Labels[corev1.LabelHostname] = n.Name
 	}
 	m.free = j.vector(room)
-	bound := make(amounts, len(j.resources)) // amounts that pods of DaemonSets use
+	bound := make(amounts, len(j.resources)) // the amounts that DaemonSet pods use
 	for _, pod := range n.Pods {
 		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			continue

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// peers counts pods for rules that depend on other pods.
+// peers counts pods, for rules that depend on other pods.
 type peers struct {
 	j      *Judge
 	nodes  []*machine
@@ -21,14 +21,14 @@ type peers struct {
 	all    []*group
 }
 
-// kind has the properties of a pod that peers uses. Pods with equal namespace, labels and rules have the same kind.
+// kind has the properties of a pod that matter for such rules. Pods with equal namespace, labels and rules have the same kind.
 type kind struct {
 	namespace string
 	labels    labels.Set
 	spreads   []rule
 	together  []rule
 	apart     []rule
-	// matching are the groups whose selectors match the pod. It is complete for all groups that are known so far.
+	// matching are the groups whose selectors match pods of the kind. It has all matching groups that are known so far.
 	matching []*group
 	known    int
 }
@@ -36,7 +36,7 @@ type kind struct {
 // asks reports whether the pod has rules about other pods.
 func (k *kind) asks() bool { return len(k.spreads)+len(k.together)+len(k.apart) > 0 }
 
-// minds reports whether a rule of the pod uses this key.
+// minds reports whether a rule of the pod uses this topology key.
 func (k *kind) minds(key string) bool {
 	for _, rules := range [][]rule{k.spreads, k.together, k.apart} {
 		if slices.ContainsFunc(rules, func(r rule) bool { return r.group.key == key }) {
@@ -63,9 +63,9 @@ type group struct {
 	eligible []bool
 	domains  map[string]int
 	total    int
-	// least is the smallest count of all domains of eligible nodes. atLeast is the number of domains with this count.
+	// least is the smallest count of all domains of eligible nodes. atLeast is how many domains have this count.
 	least, atLeast int
-	// owners is the number of pods, by domain, that keep away from the group.
+	// owners is, by domain, the number of pods with anti-affinity to the group.
 	owners map[string]int
 }
 
@@ -77,8 +77,8 @@ func newPeers(j *Judge, nodes []*machine) *peers {
 	return p
 }
 
-// kindOf returns the kind of a pod, and makes it if it is new. Register all pods with rules before the first pod is placed. Otherwise the
-// counts of their groups would lack earlier pods. (place also checks groups that were added later.)
+// kindOf returns the kind of a pod. It makes the kind if the pod is the first of it. Call it for all pods with rules before the first pod
+// is placed. Otherwise the counts of their groups would lack earlier pods. (place also finds groups that were added later.)
 func (p *peers) kindOf(pod *corev1.Pod) *kind {
 	rules := struct {
 		Namespace string
@@ -129,8 +129,8 @@ func (p *peers) newKind(pod *corev1.Pod) *kind {
 	return k
 }
 
-// spread returns the group of a spread constraint. Its domains are those of the nodes that the pod's node selector and affinity match and
-// that have the keys of all its constraints.
+// spread returns the group for a spread constraint. Its domains are those of nodes that match the pod's node selector and affinity and that
+// have the topology keys of all the pod's constraints.
 func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c *corev1.TopologySpreadConstraint) rule {
 	selector := withLabels(c.LabelSelector, pod, c.MatchLabelKeys, nil)
 	shape := p.j.shapeOf(pod)
@@ -173,7 +173,7 @@ func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c
 	return r
 }
 
-// affinity returns the group of an affinity term. Pods count if all the given terms match them.
+// affinity returns the group for an affinity term. It counts pods that match all the given terms.
 func (p *peers) affinity(pod *corev1.Pod, terms []corev1.PodAffinityTerm, t *corev1.PodAffinityTerm) rule {
 	id := []string{"affinity", t.TopologyKey}
 	var selectors []labels.Selector
@@ -214,11 +214,12 @@ func (p *peers) namespaces(pod *corev1.Pod, t *corev1.PodAffinityTerm) (string, 
 			names = append(names, ns.Name)
 		}
 	}
-	everywhere := selector.Empty() // this includes namespaces that the workload does not list
+	everywhere := selector.Empty() // including namespaces that the workload does not list
 	return text + ";" + selector.String(), func(ns string) bool { return everywhere || slices.Contains(names, ns) }
 }
 
-// withLabels returns the selector with additional conditions that use the pod's own labels.
+// withLabels returns the selector with added conditions, for which it takes the values of the keys match and mismatch from the pod's
+// labels.
 func withLabels(s *metav1.LabelSelector, pod *corev1.Pod, match, mismatch []string) labels.Selector {
 	if s == nil {
 		return labels.Nothing()
@@ -263,7 +264,7 @@ func (p *peers) matches(k *kind) []*group {
 	return k.matching
 }
 
-// refuses names the rule that keeps a pod of the kind away from the node, or returns "" if no rule does.
+// refuses names the rule that keeps a pod of the kind off the node, or returns "" if no rule does.
 func (p *peers) refuses(k *kind, m *machine) string {
 	for _, r := range k.spreads {
 		domain, present := m.node.Labels[r.group.key]
@@ -281,7 +282,7 @@ func (p *peers) refuses(k *kind, m *machine) string {
 			return "spread over " + r.group.key + " is too uneven"
 		}
 	}
-	first := true // no pod matches anywhere, and the pod itself matches its own term
+	first := true // true if no pod matches anywhere and the pod matches its own term
 	met := true
 	for _, r := range k.together {
 		domain, present := m.node.Labels[r.group.key]
@@ -307,7 +308,7 @@ func (p *peers) refuses(k *kind, m *machine) string {
 	return ""
 }
 
-// place counts a pod of the kind that is bound to the node.
+// place counts a pod of the kind after it was bound to the node.
 func (p *peers) place(k *kind, m *machine) {
 	for _, g := range p.matches(k) {
 		domain, present := m.node.Labels[g.key]
@@ -330,7 +331,7 @@ func (p *peers) place(k *kind, m *machine) {
 	}
 }
 
-// recount determines the smallest count again.
+// recount sets least and atLeast from the counts.
 func (g *group) recount() {
 	g.least, g.atLeast = 0, 0
 	if len(g.domains) == 0 {

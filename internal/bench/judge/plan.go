@@ -4,7 +4,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Plan is a plan of either planner, in types that do not depend on the planner. Pods are "namespace/name".
+// Plan is a plan of any planner, in types that do not depend on the planner. Pods are "namespace/name".
 type Plan struct {
 	NewNodes      []NewNode       `json:"newNodes"`
 	Existing      []ExistingNode  `json:"existing"`
@@ -13,7 +13,7 @@ type Plan struct {
 	Order []string `json:"order,omitempty"`
 }
 
-// NewNode is a node to launch: any of the instance types, with any offering that the requirements allow.
+// NewNode is a node to launch. It may be of any of the instance types, with any offering that the requirements allow.
 type NewNode struct {
 	Pool          string                                    `json:"pool"`
 	Requirements  []v1.NodeSelectorRequirementWithMinValues `json:"requirements"`
@@ -41,6 +41,6 @@ type Verdict struct {
 	Unschedulable int
 	// HourlyCost is the sum of the prices of the final nodes, USD per hour.
 	HourlyCost float64
-	// Refusals are the placements that a cluster would refuse, and all other faults of the plan; nil for a valid plan.
+	// Refusals are the placements that a cluster would refuse, and all other faults of the plan. It is nil for a valid plan.
 	Refusals []string
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// wholePods are resources of which a certificate counts whole pods of an instance type. This is only a hint, like the certificate's values.
-// Pods that together use more units than a node has do not fit on it.
+// wholePods are the resources for which a certificate counts whole pods on an instance type. This is only a hint, like the certificate's
+// values. Pods don't fit on a node together if they use more units than the node has.
 type wholePods []wholeUnit
 
-// maxTable limits the number of combinations of units that most examines. Certificates use no smaller units.
+// maxTable limits the number of combinations of units in the table of most. Certificates count in large units, so their tables stay below
+// it.
 const maxTable = 1 << 20
 
 func (j *Judge) wholePods(t *planning.CertificateType) wholePods {
@@ -30,8 +31,8 @@ func (j *Judge) wholePods(t *planning.CertificateType) wholePods {
 	return out
 }
 
-// most returns the largest total value of whole pods that fit together. value has the value of one pod of each class. It fills a table of
-// all combinations of units, pod by pod. If the table would be too large, it does not count whole pods.
+// most returns the largest total value of whole pods that fit together. value has the value of one pod for each class. It fills a table
+// with all combinations of units, one pod after the other. If the table would be too large, it does not count in whole pods.
 func (w wholePods) most(classes []*class, value []float64, room amounts) float64 {
 	size, width := int64(1), make([]int64, len(w))
 	for i, u := range w {

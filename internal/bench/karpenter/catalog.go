@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/scheduling"
 )
 
-// instanceTypes converts a catalogue's types to the types that a provider returns to the scheduler.
+// instanceTypes converts the types of a catalog to those that a provider returns to the scheduler.
 func instanceTypes(catalog []instanceType) []*cloudprovider.InstanceType {
 	types := make([]*cloudprovider.InstanceType, len(catalog))
 	for i, t := range catalog {
@@ -31,8 +31,8 @@ func instanceTypes(catalog []instanceType) []*cloudprovider.InstanceType {
 	return types
 }
 
-// typeRequirements returns the requirements that the type states. For keys that only its offerings state, it returns all values of the
-// available offerings: from these values, the scheduler learns which zones exist.
+// typeRequirements returns the requirements that the type states. For keys that only the offerings state, it returns the values of all
+// available offerings. From these, the scheduler knows which zones exist.
 func typeRequirements(t instanceType) scheduling.Requirements {
 	all := scheduling.NewNodeSelectorRequirementsWithMinValues(t.Requirements...)
 	values := make(map[string][]string)

@@ -17,8 +17,8 @@ import (
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
-// reader answers the scheduler's requests to the API server from memory. Like the cache of a controller, it returns copies. It embeds a nil
-// client, because planning writes nothing, and a call that is not implemented below must not go unnoticed.
+// reader answers the scheduler's requests to the API server, from memory. Like the cache of a controller, it returns copies. It embeds a
+// nil client: planning writes nothing, and a call that is not implemented below must not go unnoticed.
 type reader struct {
 	client.Client
 
@@ -69,7 +69,7 @@ func keyOf(kind string, o client.Object) objectKey {
 	return objectKey{kind, client.ObjectKeyFromObject(o)}
 }
 
-// Get copies one object.
+// Get returns a copy of one object.
 func (r *reader) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
 	switch into := into.(type) {
 	case *corev1.Node:
@@ -99,7 +99,7 @@ func get[T any, P interface {
 	return nil
 }
 
-// List copies the pods of a namespace or node, or the namespaces, that match the selector.
+// List returns copies of the pods in a namespace or on a node, or of the namespaces, that match the selector.
 func (r *reader) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	var o client.ListOptions
 	o.ApplyOptions(options)
@@ -164,7 +164,7 @@ func (l labelSet) Has(label string) bool              { _, ok := l[label]; retur
 func (l labelSet) Get(label string) string            { return l[label] }
 func (l labelSet) Lookup(label string) (string, bool) { v, ok := l[label]; return v, ok }
 
-// sortedKeys returns a map's keys in order.
+// sortedKeys returns the sorted keys of a map.
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for key := range m {

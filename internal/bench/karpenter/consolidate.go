@@ -24,24 +24,24 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator/options"
 )
 
-// maxFruitless is the largest number of successive attempts without a usable command, after which the methods call the fleet consolidated.
-// Such a command is invalid after its delay, or can't be launched.
+// maxFruitless is the largest number of successive attempts without a usable command. After these, the fleet counts as consolidated. A
+// command is not usable if it is invalid after its delay, or if its nodes can't be launched.
 const maxFruitless = 5
 
-// pollingPeriod is the polling period of the library's controller.
+// pollingPeriod is the polling period of the library's disruption controller.
 const pollingPeriod = 10 * time.Second
 
 // errNotForSale means that no available offering meets the requirements of a node to launch.
 var errNotForSale = errors.New("nothing that is for sale meets the requirements of a node to launch")
 
-// method is a consolidation method, with the methods of its embedded type that are used here.
+// method is a consolidation method of the library: the interface, and those methods of the embedded type that are used here.
 type method interface {
 	disruption.Method
 	disruption.NodePoolTotalsSetter
 	IsConsolidated() bool
 }
 
-// drive is a fleet that is being consolidated.
+// drive is the state of a fleet that is being consolidated.
 type drive struct {
 	*cluster
 	clock       *steppingClock
@@ -52,7 +52,7 @@ type drive struct {
 	launched    int
 }
 
-// steppingClock is a clock that moves ahead when someone waits on it, so that nobody has to wait.
+// steppingClock is a clock that moves ahead when someone waits for it, so that no one really waits.
 type steppingClock struct{ *clocktesting.FakeClock }
 
 func (c *steppingClock) After(d time.Duration) <-chan time.Time {
@@ -62,9 +62,9 @@ func (c *steppingClock) After(d time.Duration) <-chan time.Time {
 	return fired
 }
 
-// unhurried is a context whose deadline is the zero time. A context that is derived from it with a time limit has the same deadline,
-// because this is earlier. But no timer runs, so the deadline is never reached. Multi-node consolidation has a limit of one minute on the
-// real clock. On a busy computer, this limit would determine what it finds.
+// unhurried is a context whose deadline is the zero time. A context with a time limit that is derived from it has the same deadline,
+// because the zero time is earlier. But no timer runs, so the context is never cancelled. Multi-node consolidation has a limit of one
+// minute on the real clock. On a busy computer, this limit would decide what it finds.
 type unhurried struct{ context.Context }
 
 func (unhurried) Deadline() (time.Time, bool) { return time.Time{}, true }
@@ -100,7 +100,7 @@ func consolidate(ctx context.Context, w *workload, spotToSpot bool, begins func(
 		for i := range found {
 			s, err := d.carryOut(ctx, by, &found[i])
 			if errors.Is(err, errNotForSale) {
-				continue // the launch fails, so the nodes stay
+				continue // the launch would fail, so the nodes stay
 			}
 			if err != nil {
 				return err
@@ -182,8 +182,8 @@ func defaultPool(p *v1.NodePool) {
 	p.StatusConditions().SetTrue(v1.ConditionTypeNodeClassReady)
 }
 
-// look tries one method after the other, like the library's controller. It stops at the first method that finds commands; by is its name.
-// settled is true if all methods found nothing and call the fleet consolidated.
+// look tries one consolidation method after the other, like the library's controller. It stops at the first method that finds commands, and
+// by is the name of this method. settled is true if all methods found nothing and consider the fleet consolidated.
 func (d *drive) look(ctx context.Context) (found []disruption.Command, by string, settled bool, err error) {
 	settled = true
 	for _, m := range d.methods {
@@ -213,7 +213,7 @@ func (d *drive) look(ctx context.Context) (found []disruption.Command, by string
 	return nil, "", settled, nil
 }
 
-// carryOut executes a command on the cluster and returns its step. If the error is errNotForSale, it has changed nothing.
+// carryOut executes a command on the cluster, and returns it as a step. If the error is errNotForSale, nothing has changed.
 func (d *drive) carryOut(ctx context.Context, by string, cmd *disruption.Command) (*step, error) {
 	s := &step{Method: by}
 	var types []*cloudprovider.InstanceType
@@ -276,7 +276,7 @@ func (d *drive) carryOut(ctx context.Context, by string, cmd *disruption.Command
 	return s, nil
 }
 
-// buy returns the cheapest available offering that a claim allows. Of equally cheap ones, it returns the first by type.
+// buy returns the cheapest available offering that a NodeClaim allows. If several are equally cheap, it returns the first by instance type.
 func (d *drive) buy(claim *scheduling.NodeClaim) (*launch, *cloudprovider.InstanceType, error) {
 	var best *cloudprovider.Offering
 	var of *cloudprovider.InstanceType
@@ -299,7 +299,7 @@ func (d *drive) buy(claim *scheduling.NodeClaim) (*launch, *cloudprovider.Instan
 	}, of, nil
 }
 
-// addNode adds a launched node, initialized and empty.
+// addNode adds a launched node, which is initialized and has no pods.
 func (d *drive) addNode(ctx context.Context, l *launch, it *cloudprovider.InstanceType) error {
 	pool := d.nodePools[slices.IndexFunc(d.nodePools, func(p *v1.NodePool) bool { return p.Name == l.Pool })]
 	labels := maps.Clone(pool.Spec.Template.Labels)

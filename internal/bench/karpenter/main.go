@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return b.Flush()
 }
 
-// version returns the library's version, with the version of Go that built it.
+// version returns the library's version, with the version of Go with which it was built.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if ok {

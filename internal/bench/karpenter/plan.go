@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/utils/nodepool"
 )
 
-// cluster is the workload as objects of the library, before planning starts.
+// cluster is the workload, as objects of the library, before planning starts.
 type cluster struct {
 	reader    *reader
 	state     *state.Cluster
@@ -37,7 +37,7 @@ type cluster struct {
 	clock     clock.Clock
 }
 
-// plan builds the cluster, reports that planning starts, and plans.
+// plan builds the cluster, calls begins when planning starts, and plans.
 func plan(ctx context.Context, w *workload, begins func()) (*result, error) {
 	ctx = configure(injection.WithControllerName(ctx, "provisioner"), w, options.DefaultFeatureGates())
 	c, err := newCluster(ctx, w, clock.RealClock{})
@@ -58,7 +58,7 @@ func plan(ctx context.Context, w *workload, begins func()) (*result, error) {
 	for _, u := range r.Unschedulable {
 		leftOut[u.Pod] = true
 	}
-	for _, pod := range c.pods { // in the order in which Solve has sorted them
+	for _, pod := range c.pods { // in the order to which Solve has sorted them
 		if name := nameOf(pod); !leftOut[name] {
 			r.Order = append(r.Order, name)
 		}
@@ -67,7 +67,7 @@ func plan(ctx context.Context, w *workload, begins func()) (*result, error) {
 	return r, nil
 }
 
-// configure sets the library's global settings, and puts the options into the context.
+// configure sets the library's global settings, and returns a context with its options.
 func configure(ctx context.Context, w *workload, gates options.FeatureGates) context.Context {
 	ctrllog.SetLogger(logr.Discard())
 	v1.WellKnownLabels.Insert(w.Vocabulary.WellKnown...)
@@ -136,7 +136,7 @@ func (c *cluster) addNodes(ctx context.Context, nodes []node) error {
 	return nil
 }
 
-// solve does the work of the provisioner between collecting pods and creating NodeClaims.
+// solve does what the provisioner does between collecting pods and creating NodeClaims.
 func (c *cluster) solve(ctx context.Context) (scheduling.Results, error) {
 	var none scheduling.Results
 	settings := []scheduling.Options{
@@ -168,7 +168,7 @@ func (c *cluster) solve(ctx context.Context) (scheduling.Results, error) {
 	return planned.TruncateInstanceTypes(ctx, scheduling.MaxInstanceTypes), nil
 }
 
-// report converts the results to types that do not depend on the library.
+// report converts the library's results to a result, which does not depend on the library.
 func report(planned scheduling.Results) *result {
 	r := &result{NewNodes: []newNode{}, Existing: []existingNode{}, Unschedulable: []unschedulable{}}
 	for _, claim := range planned.NewNodeClaims {
@@ -190,7 +190,7 @@ func report(planned scheduling.Results) *result {
 func newNodeOf(claim *scheduling.NodeClaim) newNode {
 	n := newNode{Pool: claim.NodePoolName, Pods: names(claim.Pods)}
 	for _, entry := range claim.Requirements.NodeSelectorRequirements() {
-		// The template has these two labels only for DaemonSets. NodeClaims are made without them.
+		// The template has these two labels only for the sake of DaemonSets. The provisioner makes NodeClaims without them.
 		if entry.Key != v1.NodeRegisteredLabelKey && entry.Key != v1.NodeInitializedLabelKey {
 			n.Requirements = append(n.Requirements, entry)
 		}

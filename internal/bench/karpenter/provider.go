@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/events"
 )
 
-// provider is a cloud that only lists its instance types. It does not launch or delete nodes.
+// provider is a cloud that can only list its instance types. It can't launch or delete nodes.
 type provider struct {
 	types map[string][]*cloudprovider.InstanceType // by NodePool
 	class *nodeClass
@@ -35,14 +35,14 @@ func (p *provider) IsDrifted(context.Context, *v1.NodeClaim) (cloudprovider.Drif
 	return "", nil
 }
 
-// Reboot is new in Karpenter 1.15.
+// Reboot is a method since Karpenter 1.15.
 func (p *provider) Reboot(context.Context, *v1.NodeClaim, string) error { return errNoCloud }
 
 func (p *provider) GetInstanceTypes(_ context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	return p.types[pool.Name], nil
 }
 
-// nodeClass is an object of the kind that the workload's pools name. Planning uses only the kind.
+// nodeClass is an object of the kind that the pools of the workload name. Planning uses only its kind.
 type nodeClass struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -69,7 +69,7 @@ func (n *nodeClass) StatusConditions(options ...status.ForOption) status.Conditi
 	return status.NewReadyConditions().For(n, options...)
 }
 
-// noEvents is a recorder that discards all events.
+// noEvents is an event recorder that discards all events.
 type noEvents struct{}
 
 func (noEvents) Publish(...events.Event) {}

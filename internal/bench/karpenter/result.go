@@ -1,6 +1,6 @@
 package main
 
-// result is the printed result: the measurements and the plan.
+// result is what the program prints: the measurements and the plan.
 type result struct {
 	usage
 	NewNodes      []newNode       `json:"newNodes"`
@@ -29,18 +29,18 @@ type unschedulable struct {
 	Reason string `json:"reason"`
 }
 
-// look is one line of a consolidation's output: the result of one search.
+// look is the result of one search for commands: one line of a consolidation's output.
 type look struct {
-	// usage up to now, including this search
+	// the usage so far, including this search
 	usage
 	Steps []step `json:"steps"`
-	// Timeouts is the number of searches so far that were stopped at their time limit.
+	// Timeouts is how many searches so far were stopped at their time limit.
 	Timeouts int `json:"timeouts"`
-	// Done means that the search found nothing and that this line is the last.
+	// Done means that the search found nothing, and that this line is the last one.
 	Done bool `json:"done,omitempty"`
 }
 
-// step is one command: nodes to remove, nodes to launch before that, and where the pods go.
+// step is one command: nodes to remove, nodes to launch before that, and the new places of pods.
 type step struct {
 	Method   string         `json:"method"`
 	Removed  []string       `json:"removed"`
@@ -48,7 +48,7 @@ type step struct {
 	Existing []existingNode `json:"existing,omitempty"`
 }
 
-// launch is a launched node and the offering that was bought for it.
+// launch is a launched node, and the offering with which it was bought.
 type launch struct {
 	Name string `json:"name"`
 	newNode

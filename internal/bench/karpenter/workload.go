@@ -14,7 +14,7 @@ import (
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
-// workload is the input. It has the fields of a saved snapshot that this program uses or requires to be empty.
+// workload is the input. It has the fields of a saved snapshot that this program uses, and those that must be empty.
 type workload struct {
 	Time       metav1.Time `json:"time"`
 	Vocabulary struct {
@@ -77,7 +77,7 @@ type overhead struct {
 	EvictionThreshold corev1.ResourceList `json:"evictionThreshold"`
 }
 
-// readWorkload reads one document. It refuses data that Karpenter would plan differently.
+// readWorkload reads one document. It refuses documents with data that Karpenter would plan differently.
 func readWorkload(r io.Reader) (*workload, error) {
 	var w workload
 	dec := json.NewDecoder(r)

@@ -1,5 +1,5 @@
-// Package replay executes the commands that a disruption planner decided on for a saved fleet. Package judge checks each command: which
-// nodes are removed, which are bought, and where the pods are bound.
+// Package replay executes a disruption planner's commands on a saved fleet. Package judge checks the result of each command: which nodes
+// are removed, which are bought, and where the pods are bound.
 //
 //	fleet := replay.New(snapshot)
 //	for _, step := range round.Steps {

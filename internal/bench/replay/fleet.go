@@ -17,21 +17,21 @@ import (
 
 // Fleet is a saved fleet and its changes.
 type Fleet struct {
-	// Snapshot is the present state of the fleet. Apply replaces it and never changes it.
+	// Snapshot is the current state of the fleet. Apply replaces it, but never changes it.
 	Snapshot *scheduling.Snapshot
-	// Evictions is the number of pods that had to move so far.
+	// Evictions is how often a pod had to move so far.
 	Evictions int
-	// Launched and Removed are the numbers of nodes so far.
+	// Launched and Removed are how many nodes were launched and removed so far.
 	Launched, Removed int
 
 	judge  *judge.Judge
 	prices map[offer]float64
 }
 
-// offer is the offering by which a node was bought.
+// offer is the offering with which a node was bought.
 type offer struct{ instanceType, zone, capacityType string }
 
-// New returns a fleet before any command. The snapshot must have no pending pods, and each of its nodes must have a Node object.
+// New returns a Fleet before any command. The snapshot must have no pending pods, and each of its nodes must have a Node object.
 func New(s *scheduling.Snapshot) (*Fleet, error) {
 	if len(s.Pods) > 0 {
 		return nil, fmt.Errorf("%d pods are pending: a fleet to consolidate must have none", len(s.Pods))
@@ -62,7 +62,7 @@ func valueOf(o *cloudprovider.Offering, key string) string {
 	return ""
 }
 
-// Waiting returns the fleet's workload without its nodes: all pods are pending.
+// Waiting returns the fleet's workload without its nodes, so that all pods are pending.
 func Waiting(s *scheduling.Snapshot) *scheduling.Snapshot {
 	out := *s
 	out.Nodes = nil
@@ -74,8 +74,8 @@ func Waiting(s *scheduling.Snapshot) *scheduling.Snapshot {
 	return &out
 }
 
-// InStock returns the workload with all offerings available. A bound for it is also valid for nodes that were bought while their offerings
-// were available.
+// InStock returns the workload with all offerings available. A bound for it also holds for nodes that were bought when an offering was
+// still available.
 func InStock(s *scheduling.Snapshot) *scheduling.Snapshot {
 	out := *s
 	out.Catalogs = make(map[string][]*cloudprovider.InstanceType, len(s.Catalogs))
@@ -98,7 +98,7 @@ func pending(pod *corev1.Pod) *corev1.Pod {
 	return &p
 }
 
-// HourlyCost returns the cost of the nodes, USD per hour, at the list prices of the offerings by which they were bought.
+// HourlyCost returns the cost of the nodes in USD per hour, at the list prices of the offerings with which they were bought.
 func (f *Fleet) HourlyCost() float64 {
 	sum := 0.0
 	for i := range f.Snapshot.Nodes {
@@ -108,7 +108,8 @@ func (f *Fleet) HourlyCost() float64 {
 	return sum
 }
 
-// Check returns the parts of a step that a cluster would refuse, and all other faults. It returns nil for a valid step. It changes nothing.
+// Check returns the placements of a step that a cluster would refuse, and all other faults of the step. It returns nil for a valid step. It
+// changes nothing.
 func (f *Fleet) Check(step *Step) []string {
 	now := *f.Snapshot
 	now.Nodes, now.Pods = nil, nil
@@ -144,8 +145,8 @@ func (f *Fleet) Check(step *Step) []string {
 	return append(refusals, at.Check(&plan).Refusals...)
 }
 
-// Apply executes a step: an hour later, its nodes are gone, the launched nodes are ready, and the pods are bound to their planned nodes. If
-// the step can't be executed, it returns an error, and the fleet is unchanged.
+// Apply executes a step. An hour later, its removed nodes are gone, the launched nodes are ready, and the pods are bound to their planned
+// nodes. If the step can't be executed, it returns an error, and the fleet is unchanged.
 func (f *Fleet) Apply(step *Step) error {
 	next := *f.Snapshot
 	next.Time = f.Snapshot.Time.Add(time.Hour)

@@ -2,16 +2,16 @@ package replay
 
 import "github.com/drawknife/drawknife/internal/bench/judge"
 
-// Round has the steps that a planner found in one search. The steps are executed in order before the next search.
+// Round has the steps that a planner found in one search. These are executed in order before the next search.
 type Round struct {
 	Steps []Step `json:"steps"`
 }
 
-// Step is one command: nodes to remove, nodes to launch before that, and where the pods go.
+// Step is one command: nodes to remove, nodes to launch before that, and the new places of pods.
 type Step struct {
 	// Method is the planner's name for the method that found the step.
 	Method string `json:"method"`
-	// Removed are the names of the nodes.
+	// Removed are the names of the removed nodes.
 	Removed []string `json:"removed"`
 	// Launched are the nodes to launch, with the pods that are planned for them.
 	Launched []Launch `json:"launched,omitempty"`
@@ -19,9 +19,9 @@ type Step struct {
 	Existing []judge.ExistingNode `json:"existing,omitempty"`
 }
 
-// Launch is a node to launch, with the offerings that the plan allows, and the one that was bought.
+// Launch is a node to launch: the offerings that the plan allows, and the offering that was bought.
 type Launch struct {
-	// Name is the name of the node, unique in the fleet.
+	// Name is the name of the node. It is unique in the fleet.
 	Name string `json:"name"`
 	judge.NewNode
 	// InstanceType, Zone and CapacityType were bought: they are the cheapest available offering that the plan allows.

@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// snapshot converts the file to objects. Paths of catalogues are relative to folder.
+// snapshot converts the file to a snapshot. Paths of catalogs are relative to folder.
 func (f *File) snapshot(folder string) (*scheduling.Snapshot, error) {
 	s := &scheduling.Snapshot{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Vocabulary: requirements.CoreVocabulary()}
 	if err := f.addPools(s, folder); err != nil {

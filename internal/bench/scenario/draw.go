@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Draw draws a trace that is similar to a given one: it draws rows with replacement and changes sizes a little. The result is like the
+// Draw draws a trace that is similar to a given one. It draws rows with replacement, and changes sizes a little. The result is like the
 // trace of another cluster of the same organization. The same Draw gives the same trace.
 type Draw struct {
 	// Kind is one of DrawKinds.
@@ -19,11 +19,11 @@ type Draw struct {
 	Seed uint64
 }
 
-// DrawKinds returns the kinds of traces that can be drawn. "plain" has as many pods as the given trace. In "cpu", pods without GPUs are two
-// and a half times as frequent. In "gpu", a third of the pods with GPUs require certain models.
+// DrawKinds returns the kinds of traces that can be drawn. A "plain" trace has as many pods as the given trace. In a "cpu" trace, pods
+// without GPUs are two and a half times as frequent. In a "gpu" trace, a third of the pods with GPUs require certain GPU models.
 func DrawKinds() []string { return []string{"plain", "cpu", "gpu"} }
 
-// parseDraw parses a name that Name returns.
+// parseDraw parses the output of the method Name.
 func parseDraw(name string) (Draw, bool) {
 	for _, kind := range DrawKinds() {
 		if seed, found := strings.CutPrefix(name, "openb-"+kind+"-"); found {
@@ -40,7 +40,7 @@ func parseDraw(name string) (Draw, bool) {
 // Name returns openb-KIND-SEED.
 func (d Draw) Name() string { return fmt.Sprintf("openb-%s-%d", d.Kind, d.Seed) }
 
-// FromTrace draws a trace from the pod list in the files of o.
+// FromTrace draws a trace from the pod list in the files of o, and returns a scenario with it.
 func FromTrace(o Objects, d Draw) (*Scenario, error) {
 	if !slices.Contains(DrawKinds(), d.Kind) {
 		return nil, fmt.Errorf("unknown kind of trace %q; known are %s", d.Kind, strings.Join(DrawKinds(), ", "))
@@ -63,7 +63,8 @@ func drawnTrace(d Draw) (*Scenario, error) {
 	return FromTrace(o, d)
 }
 
-// rows draws the rows of the trace. Each size is changed once, for all of its pods, because a trace has few sizes with many pods each.
+// rows draws the rows of the trace. Each size of the trace is changed once, for all pods of this size, because a trace has few sizes with
+// many pods each.
 func (d *Draw) rows(given []traceRow) ([]traceRow, error) {
 	if len(given) == 0 {
 		return nil, errors.New("cannot draw a trace from a trace without pods")
@@ -75,7 +76,7 @@ func (d *Draw) rows(given []traceRow) ([]traceRow, error) {
 	for _, row := range given {
 		s := shape{row.cpu, row.memory, row.gpus}
 		if _, known := changed[s]; !known {
-			// The factor is usually within a tenth of 1. CPU is rounded to steps of 0.1, memory to steps of 64 MiB.
+			// The factor is usually within a tenth of 1. CPU is rounded to multiples of 0.1, and memory to multiples of 64 MiB.
 			changed[s] = shape{step(row.cpu, 100, r), step(row.memory, 64, r), row.gpus}
 		}
 		if row.gpus == 0 {
@@ -103,14 +104,14 @@ func (d *Draw) rows(given []traceRow) ([]traceRow, error) {
 	return out, nil
 }
 
-// step multiplies an amount by a factor drawn from a log-normal distribution, and rounds it to whole steps.
+// step multiplies an amount by a factor from a log-normal distribution, and rounds it to a multiple of size.
 func step(amount, size int64, r *rand.Rand) int64 {
 	by := math.Exp(0.1 * max(-2, min(2, r.NormFloat64())))
 	return max(1, int64(math.Round(float64(amount)*by/float64(size)))) * size
 }
 
-// models draws the GPU models that a pod requires, with EC2's names. It uses the models of the trace that EC2 sells, in proportion to their
-// number on the trace's nodes. One pod in ten accepts two models.
+// models draws the GPU models that a pod accepts, with EC2's names for them. It uses the models in the trace that EC2 also offers, in
+// proportion to their numbers on the trace's nodes. One pod in ten accepts two models.
 func models(r *rand.Rand) []string {
 	switch n := r.IntN(10); {
 	case n < 5:

@@ -15,7 +15,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// File is a scenario in the form in which users write it; the package comment shows an example.
+// File is a scenario in the form that users write. The package comment shows an example.
 type File struct {
 	Name          string         `json:"name,omitempty"`
 	Catalog       string         `json:"catalog,omitempty"`
@@ -34,7 +34,7 @@ type InstanceType struct {
 	Offerings []Offering          `json:"offerings"`
 }
 
-// Offering is a way to buy the instance type.
+// Offering is one way to buy the instance type.
 type Offering struct {
 	Zone         string `json:"zone"`
 	CapacityType string `json:"capacityType"`
@@ -58,20 +58,20 @@ type Deployment struct {
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 }
 
-// Nodes are a set of equal existing nodes.
+// Nodes is a set of equal existing nodes.
 type Nodes struct {
 	InstanceType string `json:"instanceType"`
 	Zone         string `json:"zone"`
 	CapacityType string `json:"capacityType"`
 	Count        int    `json:"count"`
-	// Pods is the number of pods of each deployment that run on each of the nodes, in addition to the pending pods.
+	// Pods is how many pods of each deployment run on each of the nodes, in addition to the pending pods.
 	Pods map[string]int `json:"pods,omitempty"`
 }
 
 // maxFileBytes bounds a scenario file.
 const maxFileBytes = 16 << 20
 
-// Read makes the scenario in a file. If pods > 0, the deployments are scaled so that this is the total number of pending pods.
+// Read makes a scenario from a file. If pods > 0, the deployments are scaled so that this is the total number of pending pods.
 func Read(name string, pods int) (*Scenario, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -92,7 +92,7 @@ func Read(name string, pods int) (*Scenario, error) {
 	return s, nil
 }
 
-// FromText makes a scenario from the text of a file. Paths of catalogues in it are relative to the working directory.
+// FromText makes a scenario from the text of such a file. Paths of catalogs in the text are relative to the working directory.
 func FromText(name, text string) (*Scenario, error) { return read(name, []byte(text), 0, ".") }
 
 func read(name string, data []byte, pods int, folder string) (*Scenario, error) {
@@ -113,7 +113,7 @@ func read(name string, data []byte, pods int, folder string) (*Scenario, error) 
 	return &Scenario{f.Name, "scenario file", 0, s}, nil
 }
 
-// Parse parses and validates a scenario file. It reports all faults, with the path of each field.
+// Parse parses and validates a scenario file. It reports all faults, each with the path of the field.
 func Parse(data []byte) (*File, error) {
 	var f File
 	if err := yaml.UnmarshalStrict(data, &f); err != nil {
@@ -196,7 +196,7 @@ func (f *File) check() error {
 	return errors.Join(wrong...)
 }
 
-// scale changes the counts of the deployments in proportion, so that their sum is pods.
+// scale changes the pod counts of the deployments in proportion, so that their sum is pods.
 func (f *File) scale(pods int) error {
 	if pods < 0 || pods > maxPods {
 		return fmt.Errorf("%d pods: give 1 to %d, or 0 for those of the file", pods, maxPods)
@@ -208,7 +208,7 @@ func (f *File) scale(pods int) error {
 	if pods == 0 || total == 0 {
 		return nil
 	}
-	// Rounding the running sums spreads the rounding error evenly, and the last sum is exact.
+	// Rounding the running sums spreads the rounding errors evenly, and makes the last sum exact.
 	before, sum := 0, 0
 	for i := range f.Deployments {
 		sum += f.Deployments[i].Count

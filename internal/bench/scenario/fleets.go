@@ -12,12 +12,12 @@ import (
 // fleetFill is the share of a fleet's capacity that is used.
 const fleetFill = 0.4
 
-// maxFleet limits the number of nodes.
+// maxFleet limits the number of nodes of a fleet.
 const maxFleet = 20_000
 
 var fleetName = regexp.MustCompile(`^consolidate(-mixed)?-([1-9][0-9]{0,4})$`)
 
-// fleetPrefix comes before the name of an ordinary fleet.
+// fleetPrefix, followed by the name of an ordinary fleet, is the name of a fleet to consolidate.
 const fleetPrefix = "consolidate-"
 
 // IsFleet reports whether a name is the name of a fleet to consolidate.
@@ -30,18 +30,18 @@ func IsFleet(name string) bool {
 	return found && err == nil
 }
 
-// Fleets returns the fleets of the published figures.
+// Fleets returns the names of the fleets of the published figures.
 func Fleets() []string {
 	return []string{"consolidate-500", "consolidate-mixed-500", "consolidate-2000", "consolidate-mixed-2000"}
 }
 
-// SmallFleets returns the fleets of the tests.
+// SmallFleets returns the names of the fleets of the tests.
 func SmallFleets() []string {
 	return []string{"consolidate-60", "consolidate-mixed-30", fleetPrefix + "m5-both-3z-1-20n"}
 }
 
-// OrdinaryFleets returns the names of ordinary clusters that have shrunk to the given number of nodes. They have one or three instance
-// families, 3 or 6 zones, and rules or no rules.
+// OrdinaryFleets returns the names of fleets of ordinary clusters with the given number of nodes. Each combination of one or three instance
+// families, 3 or 6 zones, and rules or no rules is one fleet.
 func OrdinaryFleets(nodes int, seed uint64) []string {
 	var names []string
 	for _, families := range [][]string{{"m5"}, {"m5", "c5", "r5"}} {
@@ -55,8 +55,8 @@ func OrdinaryFleets(nodes int, seed uint64) []string {
 	return names
 }
 
-// Fleet makes a fleet to consolidate. consolidate-N has N nodes, of which two fifths of the capacity are used. In consolidate-mixed-N, the
-// pods have constraints. consolidate-FAMILIES-RULES-ZONESz-SEED-Nn has N nodes of an ordinary cluster with the seed in its name.
+// Fleet makes a fleet to consolidate. consolidate-N has N nodes, and two fifths of its capacity are used. In consolidate-mixed-N, the pods
+// have constraints. consolidate-FAMILIES-RULES-ZONESz-SEED-Nn has N nodes of an ordinary cluster. Its seed is that in the name.
 func Fleet(name string, seed uint64) (*Scenario, error) {
 	parts := fleetName.FindStringSubmatch(name)
 	if parts == nil {

@@ -11,11 +11,11 @@ import (
 
 // Scenario is a workload with a name.
 type Scenario struct {
-	// Name is the name in the results: a letter, or the name in the file.
+	// Name is the name in the results: a letter, or the name of the file.
 	Name string
-	// About is a description for readers.
+	// About describes the scenario for people.
 	About string
-	// Seed is the seed of the generator; 0 if none was used.
+	// Seed is the seed of the generator, or 0 if no generator was used.
 	Seed     uint64
 	Snapshot *scheduling.Snapshot
 }
@@ -23,13 +23,13 @@ type Scenario struct {
 // Size is the number of pods of a generated scenario.
 type Size struct {
 	Name string
-	// About is a description for readers.
+	// About describes the scenario for people.
 	About string
-	// Full is the size for the published figures, Small the size for the tests.
+	// Full is the number for the published figures, and Small is the number for the tests.
 	Full, Small int
 }
 
-// Sizes returns the generated scenarios in order.
+// Sizes returns the sizes of the generated scenarios, in order.
 func Sizes() []Size {
 	return []Size{
 		{"a", "identical pods", 10_000, 1_000},
@@ -42,10 +42,10 @@ func Sizes() []Size {
 	}
 }
 
-// maxPods limits the number of generated pods, because the objects of more pods need too much memory.
+// maxPods limits the number of generated pods. The objects of more pods would need too much memory.
 const maxPods = 1_000_000
 
-// Generated makes one of the scenarios of Sizes with the given number of pods; 0 means its full size.
+// Generated makes a scenario of Sizes with the given number of pods. 0 means its full size.
 func Generated(name string, pods int, seed uint64) (*Scenario, error) {
 	sizes := Sizes()
 	at := slices.IndexFunc(sizes, func(s Size) bool { return s.Name == strings.ToLower(name) })

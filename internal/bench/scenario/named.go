@@ -10,10 +10,10 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// sized matches LETTERS-PODS, with -sSEED if the seed is not workload.Seed.
+// sized matches the names LETTERS-PODS and LETTERS-PODS-sSEED. The second form is for seeds other than workload.Seed.
 var sized = regexp.MustCompile(`^([a-z]+)-([1-9][0-9]{0,6})(?:-s([0-9]{1,19}))?$`)
 
-// Named makes any scenario of the corpus by its name:
+// Named makes any scenario of the corpus from its name:
 //
 //	m5-none-3z-1          an ordinary cluster: families, rules, zones, seed (workload.ParseOrdinary)
 //	c-10000, c-10000-s7   a generated mix with that many pods, and another seed than workload.Seed
@@ -21,7 +21,7 @@ var sized = regexp.MustCompile(`^([a-z]+)-([1-9][0-9]{0,6})(?:-s([0-9]{1,19}))?$
 //	h                     the openb trace in the folder $DRAWKNIFE_DATA
 //	openb-cpu-7           a trace drawn from it: kind and seed (Draw)
 //
-// If data for the scenario is missing, the error is a *NoDataError.
+// If files for the scenario are missing, the error is a *NoDataError.
 func Named(name string) (*Scenario, error) {
 	if slices.Contains(Saved(), name) {
 		return readSaved(name)
@@ -68,7 +68,7 @@ func namedMix(name, mix, count, seedText string) (*Scenario, error) {
 	return &Scenario{name, "a generated mix", seed, s}, nil
 }
 
-// DataVariable is the name of the environment variable that names a folder. The folder has large data that is not in the repository.
+// DataVariable is an environment variable with the path of a folder. The folder has large files that are not in the repository.
 const DataVariable = "DRAWKNIFE_DATA"
 
 // NoDataError means that a scenario needs files that are missing.

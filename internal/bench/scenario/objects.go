@@ -21,18 +21,18 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// Objects has files of Kubernetes objects, and the catalogue of the nodes to plan them on.
+// Objects names files with Kubernetes objects, and the catalog of the nodes on which to plan them.
 type Objects struct {
 	// Files are files and folders with objects: pods or workloads, NodePools, node classes, nodes. A file that ends in .csv is a pod list
 	// with the columns of the openb trace.
 	Files []string
-	// Catalog is a catalogue of EC2 in the form of simulate --catalog; empty means the built-in one.
+	// Catalog is a catalog of EC2, in the form of simulate --catalog. Empty means the embedded catalog.
 	Catalog string
-	// draw draws another trace from each pod list, unless it is nil.
+	// draw, if it is not nil, draws another trace from each pod list.
 	draw *Draw
 }
 
-// OpenB returns the files of the openb trace in a data folder, and false if they are missing.
+// OpenB returns the files of the openb trace in a data folder. It returns false if they are missing.
 func OpenB(folder string) (Objects, bool) {
 	o := Objects{
 		Files:   []string{filepath.Join(folder, "openb", "pods.csv"), filepath.Join(folder, "openb", "nodepool.yaml")},
@@ -46,7 +46,7 @@ func OpenB(folder string) (Objects, bool) {
 	return o, true
 }
 
-// FromObjects makes scenario h. If pods > 0, it keeps only the first pods by namespace and name, up to this number.
+// FromObjects makes scenario h. If pods > 0, it keeps only this number of pods, the first ones by namespace and name.
 func FromObjects(o Objects, pods int) (*Scenario, error) {
 	if len(o.Files) == 0 {
 		return nil, errors.New("scenario h needs --pods-file")
@@ -111,7 +111,7 @@ func (o Objects) sources() ([]manifests.Source, error) {
 
 func readCatalog(name string) (*catalog.Catalog, error) {
 	if name == "" {
-		return catalog.EmbeddedAsSeen() // with the prices of all recorded results
+		return catalog.EmbeddedAsSeen() // with the prices with which all results were recorded
 	}
 	file, err := os.Open(name)
 	if err != nil {
@@ -125,8 +125,8 @@ func readCatalog(name string) (*catalog.Catalog, error) {
 	return facts, nil
 }
 
-// addTypes sets the instance types of each pool. They follow from the pool's node class and the facts; the default class replaces a missing
-// one. Pools with equal settings share one list.
+// addTypes sets the instance types of each pool. They follow from the pool's node class and the catalog's facts. If the node class is
+// missing, the default class is used. Pools with equal settings share one list.
 func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []kinds.NodeClass) error {
 	byName := make(map[string]*awsv1.EC2NodeClass, len(classes))
 	for _, object := range classes {
@@ -152,7 +152,7 @@ func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []kinds.No
 	return nil
 }
 
-// anyNode returns the pool that is used if the input has none. It allows Linux on either architecture, with either capacity type.
+// anyNode returns the pool that is used if the input has no pools. It allows Linux on amd64 and arm64, and on-demand and spot nodes.
 func anyNode() scheduling.NodePool {
 	np := &v1.NodePool{}
 	np.Name = "default"

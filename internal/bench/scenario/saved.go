@@ -13,7 +13,7 @@ import (
 //go:embed saved
 var savedFiles embed.FS
 
-// saved is a snapshot that is kept because its plan was bad at some time in the past.
+// saved is a snapshot that is kept because it had a bad plan in the past.
 type saved struct{ name, about, file string }
 
 func savedCases() []saved {

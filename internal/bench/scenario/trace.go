@@ -12,9 +12,9 @@ import (
 // traceRow is a pod of the openb trace.
 type traceRow struct {
 	name, qos   string
-	cpu, memory int64 // thousandths of a CPU, MiB
-	gpus        int64 // whole GPUs; a pod that shares a GPU requests a whole one
-	// models are the names of suitable GPU models, as in the labels of EC2 nodes; nil means any model.
+	cpu, memory int64 // in thousandths of a CPU, and in MiB
+	gpus        int64 // whole GPUs: a pod that shares a GPU requests a whole one
+	// models are the names of suitable GPU models, as in the labels of EC2 nodes. Nil means any model.
 	models []string
 }
 
@@ -56,7 +56,7 @@ func readTrace(name string) ([]traceRow, error) {
 	return rows, err
 }
 
-// gpuModelLabel is the label of EC2 nodes with their GPU model.
+// gpuModelLabel is the label of EC2 nodes with the name of their GPU model.
 const gpuModelLabel = "karpenter.k8s.aws/instance-gpu-name"
 
 // traceObjects converts rows to pending pods.
