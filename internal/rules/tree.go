@@ -131,7 +131,7 @@ func (f *File) imports() map[string]ast.Node {
 	return paths
 }
 
-// Ignored files are built only by "go run" on the file itself: they are generators.
+// ignored reports whether the file is left out of builds: only "go run" on the file itself builds it. Such files are generators.
 func (f *File) ignored() bool {
 	for _, group := range f.Syntax.Comments {
 		if group.Pos() > f.Syntax.Package {

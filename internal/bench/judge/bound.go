@@ -14,11 +14,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Bound returns a lower bound on the hourly cost of new nodes for those of the given pods that don't fit on existing nodes. It holds for
-// any set of new nodes. The certificate of a plan is only a hint: Bound makes its own proof, from the workload. Each pod gets a value. The
-// values are lowered until no node that can be bought can hold pods whose total value exceeds its price. The bound is the value of all
-// pods, minus the largest value of the pods that existing nodes can hold. Of the rules between pods, only those count that keep equal pods
-// off the same node. Ignoring the other rules can only lower the bound.
+// Bound returns a lower bound on the hourly cost of new nodes for those of the given pods that don't fit on existing nodes. The certificate
+// of a plan is only a hint: Bound makes its own proof. Each pod gets a value. The values are lowered until no node that can be bought can
+// hold pods whose total value exceeds its price. The bound is the value of all pods, minus the largest value of the pods that existing
+// nodes can hold. Rules between pods are ignored, except those that keep equal pods apart: this can only lower the bound.
 func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if hint == nil {
 		return 0
@@ -50,8 +49,7 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if len(classes) > manyClasses {
 		return best
 	}
-	// If several classes have equal requests, it is a guess which of them gets which value. Exchange their values if this proves a higher
-	// bound.
+	// Which of several classes with equal requests gets which value is a guess. Exchange values if this proves a higher bound.
 	for a := range classes {
 		for b := range a {
 			if values[a] == values[b] || !slices.Equal(classes[a].need, classes[b].need) {
@@ -74,8 +72,7 @@ type hints struct {
 	counted map[string]wholePods
 }
 
-// manyClasses is the number of classes above which these guesses are not improved, because the work grows with the square of the number of
-// classes.
+// manyClasses is the number of classes above which these guesses are not improved, because the work grows with its square.
 const manyClasses = 200
 
 // proven returns the bound that the values prove after they were lowered as far as necessary.
@@ -378,8 +375,7 @@ func (p *pile) improve(price float64) {
 	}
 }
 
-// search looks for the number from 0 to high for which the multipliers at(number) prove the lowest worth. It uses these multipliers if they
-// are better than the current ones.
+// search finds the x from 0 to high for which at(x) proves the lowest worth. It uses these multipliers if they are better than before.
 func (p *pile) search(high float64, at func(float64) []float64) {
 	value := func(l []float64) float64 {
 		q := *p

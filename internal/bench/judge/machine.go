@@ -179,8 +179,7 @@ func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	return m, nil
 }
 
-// standing returns the machine for an existing node of the workload. Its free resources are those that its pods and its DaemonSets don't
-// use.
+// standing returns an existing node of the workload. Its free resources are those that its pods and its DaemonSets don't use.
 func (j *Judge) standing(n *scheduling.Node) *machine {
 	m := &machine{name: n.Name, node: &corev1.Node{}, ports: make(map[hostPort]bool)}
 	var room corev1.ResourceList

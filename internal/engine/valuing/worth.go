@@ -176,7 +176,7 @@ type contents struct {
 	text    []byte
 }
 
-// The result of its method of is valid until the next call.
+// of returns the text of an item. The text is valid until the next call.
 func (c *contents) of(it *pricing.Item) []byte {
 	stage, known := c.byStage[it.Stage]
 	if !known {
