@@ -59,7 +59,7 @@ func deviceOf(in *cloudprovider.Device) resourcev1.Device {
 	return d
 }
 
-// bind sets placeholders for the attributes of a device whose values depend on other choices and are shared with other devices.
+// bind sets placeholder values for the attributes that a device shares with other devices (see bindings).
 func bind(d *resourcev1.Device, id cloudprovider.DeviceID, bindings []*cloudprovider.AttributeBinding) {
 	for i, b := range bindings {
 		bound := slices.ContainsFunc(b.Devices, func(other cloudprovider.DeviceID) bool {

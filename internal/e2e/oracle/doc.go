@@ -31,8 +31,8 @@
 // # Plans of disruption
 //
 // A disruption.Plan promises that its commands can be carried out one after another, in the order of its waves. Rollout does this. Rollout
-// checks each pod that must move, in the state that the earlier commands have left. In this way, it checks every prefix of the order. Parts
-// of a plan are checked if disruption.Global.Restrict accepts them.
+// checks each pod that must move, in the state that the earlier commands have left. In this way, it checks every prefix of the order.
+// Before a part of a plan is checked, disruption.Global.Restrict must accept it.
 //
 //	go test -v -run TestRollouts .                                       400 random fleets, both planners, as in CI
 //	ORACLE_FLEETS=50000 ORACLE_SEED=7 go test -v -timeout 4h -run TestRollouts .    the long run; ORACLE_FEATURES holds too
