@@ -200,7 +200,7 @@ func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 }
 
 // allowance says by how much the value of a node's pods may exceed its price because the node uses a limited reservation or commitment.
-// draws are the entries of the certificate for this limit.
+// draws are the certificate's entries for this limit.
 type allowance struct {
 	limited bool
 	beyond  float64

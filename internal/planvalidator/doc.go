@@ -6,9 +6,9 @@
 //		t.Error(fault)
 //	}
 //
-// It checks two properties. First, is the plan valid: is each pod listed exactly once, is each placement allowed, do the pods fit whichever
-// of the listed instance types and offerings is launched, are limits kept, are cost and bound right? Second, is it complete: does a pod
-// that was refused really have no place?
+// It checks two properties. First, is the plan valid? Each pod must be listed exactly once. Each placement must be allowed, and fit
+// whichever of the listed instance types and offerings is launched. Limits must be kept, and cost and bound must be right. Second, is the
+// plan complete? A pod that was refused must really have no place.
 //
 // For the default Query, it supports resources, labels, taints, DaemonSets, limits, prices and certificates, topology spread, pod affinity
 // and anti-affinity, volumes, host ports, minValues and reservations. The plan's pods are bound one after another, in the order of the

@@ -11,10 +11,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Better searches for a set of new nodes and an order of binding with which more pods are placed than in the plan: more pods of the highest
-// priority, or equally many of these and more of the next priority, and so on. It tries every set of nodes that the pools could launch,
-// with up to one node for each pod, and every order of binding on each set. Use it only for a few pods, without limits, reservations or
-// minValues. The result describes the better solution, or is "" if there is none.
+// Better searches for a set of new nodes and an order of binding that place more pods than the plan. It compares the number of pods of the
+// highest priority first, then of the next priority, and so on. It tries every set of nodes that the pools could launch, with up to one
+// node for each pod, and every order of binding on each set. Use it only for a few pods, without limits, reservations or minValues. The
+// result describes the better solution, or is "" if there is none.
 func Better(s *scheduling.Snapshot, p *scheduling.Plan) string {
 	e := newExhaustive(newChecker(s, p))
 	if e.compare(e.possible(), e.best) <= 0 {

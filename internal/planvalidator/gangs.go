@@ -54,8 +54,8 @@ func (c *checker) gangs() {
 	c.families()
 }
 
-// families checks the gangs that have a parent: the gangs of a parent or ancestor are all placed or none, they are in one domain of each
-// label that they share, and spare gangs are only in the domains of the others.
+// families checks the gangs that have a parent. The gangs of a parent or ancestor are all placed or none, and they are in one domain of
+// each label that they share. Spare gangs are only in the domains of the others.
 func (c *checker) families() {
 	whole, shared := map[scheduling.GangKey]bool{}, map[scheduling.GangKey]string{}
 	for i := range c.s.Gangs {

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nowhere checks that the pod really has no place if everything else stays as planned: no node of the snapshot can hold it, no planned node
+// nowhere checks that the pod really has no place if everything else stays as planned. No node of the snapshot can hold it, no planned node
 // can hold it as another type, and no pool could launch one more node for it.
 func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	if _, known := c.volumesOf(pod); !known {

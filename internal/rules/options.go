@@ -77,8 +77,8 @@ func optionFields(t *Tree, outer string) []option {
 	return out
 }
 
-// setIn adds to set the options that a file sets: by name in a literal or an assignment, as the target of a flag, or all fields together
-// because a struct has a field of the type.
+// setIn adds to the map set the options that a file sets: by name in a literal or an assignment, as the target of a flag, or all fields
+// together because a struct has a field of the type.
 func setIn(f *File, outer string, fields []option, set map[string]bool) {
 	names := make(map[string]string) // the names of packages in this file, by directory
 	for p, node := range f.imports() {

@@ -41,7 +41,7 @@ func ends(called string) bool {
 }
 
 // CheckPurity checks the planners and the packages of which they consist. It finds code that reads a clock, random numbers, the
-// environment, files or the network, that logs, or that starts goroutines, because a decision may depend only on its arguments.
+// environment, files or the network, code that logs, and code that starts goroutines: a decision may depend only on its arguments.
 // scheduling/manifests may read files: that is its task, and it is not a planner. The engine may use random generators with a seed.
 func CheckPurity(t *Tree) []Fault {
 	outside := []string{"os", "os/exec", "io/ioutil", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "log", "syscall"}

@@ -71,8 +71,8 @@ func CheckSizes(t *Tree) []Fault {
 const mostLines = 400
 
 // CheckFiles finds packages with too many files, and files with too many lines. Tests don't count. Generated files, and files with only a
-// package comment, may have any number of lines. then lists, by folder or file name, what was too large when the rule was made, and how
-// large it may be. If it is smaller now, this is also a fault, so that its entry is lowered.
+// package comment, may have any number of lines. The parameter then lists, by folder or file name, what was too large when the rule was
+// made, and how large it may be. If it is smaller now, this is also a fault, so that its entry is lowered.
 func CheckFiles(t *Tree, then map[string]int) []Fault {
 	var faults []Fault
 	left := maps.Clone(then)

@@ -38,9 +38,9 @@ func Specification() []Statements {
 // differencesLink marks a statement that the project does not follow on purpose. It is the beginning of a link to the reason.
 const differencesLink = "](../differences.md#"
 
-// CheckStatements finds three kinds of faults: statements of the specification that no test names and that have no link to a reason,
-// numbers in tests for which no statement exists, and numbers that two statements share. A test names a statement anywhere in its file, by
-// its number or by a range of numbers. fsys is the repository. Tests of nested modules count. Tests in the folders except don't count.
+// CheckStatements finds statements of the specification that no test names and that have no link to a reason. It finds numbers in tests for
+// which no statement exists, and numbers that two statements share. A test names a statement anywhere in its file, by its number or by a
+// range of numbers. fsys is the repository. Tests of nested modules count. Tests in the folders except don't count.
 func CheckStatements(fsys fs.FS, lists []Statements, except ...string) ([]Fault, error) {
 	tests := make(map[string]string)
 	err := goFiles(fsys, except, func(name, text string) {

@@ -20,13 +20,27 @@
 //
 // # Results as JSON
 //
-// The output has one document per scenario. Its keys are scenario, pods and seed; ours and theirs, each with wallSeconds, cpuSeconds,
-// allocMB, mallocs, peakMB, nodes (nodes to launch), unschedulable, hourlyCost (USD), refused (number of placements that a cluster would
-// refuse) with refusals (the first of them); lowerBound (USD per hour); speedup (CPU seconds, theirs divided by ours); costRatio (hourly
-// cost, ours divided by theirs); allocRatio and peakRatio (ours divided by theirs); karpenter (its version).
+// The output has one document per scenario, with these keys:
 //
-// If --timeout stops a side, cutOff of this side explains that in a sentence, and all its numbers and ratios are null. costRatio is also
-// null if the sides place different numbers of pods, or if only Karpenter's plan costs nothing.
+//	scenario, about, pods, seed, existingNodes, instanceTypes
+//	ours, theirs           the results of the two sides, see below
+//	lowerBound             USD per hour
+//	speedup                CPU seconds, theirs divided by ours
+//	costRatio              hourly cost, ours divided by theirs
+//	allocRatio, peakRatio  allocated and peak memory, ours divided by theirs
+//	karpenter              the version of Karpenter
+//
+// The result of a side has these keys:
+//
+//	wallSeconds, cpuSeconds, allocMB, mallocs, peakMB
+//	nodes                  the number of nodes to launch
+//	unschedulable          the number of pods without a place
+//	hourlyCost             USD
+//	refused                the number of placements that a cluster would refuse
+//	refusals               the first of these
+//
+// If --timeout stops a side, the key cutOff of this side explains that in a sentence. All numbers of this side and all ratios are then
+// null. costRatio is also null if the sides place different numbers of pods, or if only Karpenter's plan costs nothing.
 //
 // # Fleets
 //
@@ -40,16 +54,34 @@
 // keeps up to date. The program executes the printed commands again, and checks each of them: every pod must fit on its node, and each
 // launched node is priced at the cheapest available offering that the plan allows.
 //
-// The output has one JSON document per fleet. Its keys are scenario, about, seed, nodes, pods, instanceTypes, spotToSpot; hourlyCost at the
-// start and lowerBound of any nodes for the pods (USD per hour); ours, reference and theirs, each with wallSeconds, cpuSeconds, allocMB,
-// mallocs, peakMB, rounds (passes that found commands), commands, removed, launched, timeouts (searches that the planner stopped at its
-// time limit), evictions (one for each move of a pod), nodes and hourlyCost at the end, evictionsPerDollar (evictions divided by the USD
-// per hour saved), costByRound, refused with refusals (the first of them); speedup (CPU seconds, theirs divided by ours); costRatio (final
-// cost, ours divided by theirs); referenceRatio (the cost of ours after at most three rounds, divided by the final cost of reference);
-// karpenter. If --timeout stops a planner, its cutOff explains that in a sentence. Its other fields then show the state after its last
-// command, so cpuSeconds is less than the time that it used. Ratios that use the final cost of this planner are null, and speedupAtLeast
-// replaces speedup.
+// The output has one JSON document per fleet, with these keys:
 //
-// The exit status is 0 if the comparison succeeded and 1 if it failed. It is 2 if a placement of drawknife is refused, if its plan or fleet
-// is more expensive than Karpenter's, or if the final fleet of Reference is cheaper than that of Global.
+//	scenario, about, seed, nodes, pods, instanceTypes, spotToSpot
+//	hourlyCost               the cost of the fleet at the start, USD
+//	lowerBound               a lower bound on the cost of any nodes that hold the pods, USD per hour
+//	ours, reference, theirs  the results of the three planners, see below
+//	speedup                  CPU seconds, theirs divided by ours
+//	costRatio                final cost, ours divided by theirs
+//	referenceRatio           the cost of ours after at most three rounds, divided by the final cost of reference
+//	karpenter                the version of Karpenter
+//
+// The result of a planner has these keys:
+//
+//	wallSeconds, cpuSeconds, allocMB, mallocs, peakMB
+//	rounds                   the number of searches that found commands
+//	commands                 the number of commands
+//	removed, launched        the numbers of nodes
+//	timeouts                 the number of searches that the planner stopped at its time limit
+//	evictions                one for each move of a pod
+//	nodes, hourlyCost        at the end
+//	evictionsPerDollar       evictions divided by the USD per hour saved
+//	costByRound              the hourly cost after each round
+//	refused, refusals        the number of placements that a cluster would refuse, and the first of these
+//
+// If --timeout stops a planner, its key cutOff explains that in a sentence. Its other keys then show the state after its last command, so
+// cpuSeconds is less than the time that it used. Ratios that use the final cost of this planner are null, and speedupAtLeast replaces
+// speedup.
+//
+// The exit status is 0 if the comparison succeeded and 1 if it failed. It is 2 in these cases: a placement of drawknife is refused, its plan
+// or fleet is more expensive than Karpenter's, or the final fleet of Reference is cheaper than that of Global.
 package main

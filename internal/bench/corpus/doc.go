@@ -20,17 +20,25 @@
 // for compiling and solving, including garbage collection. With several --runs, the median is shown.
 //
 // The packers (package packers) consider only requests and capacity, so they are shown only for scenarios without rules.
-// Karpenter's figures and the best packing known come from recorded.json, unless --karpenter run plans again with the program of
-// internal/bench/karpenter. --record stores the results of a run in recorded.json: Karpenter's figures, drawknife's figures,
-// cheaper packings and higher bounds.
+// Karpenter's figures and the best packing known come from recorded.json. With --karpenter run, the program of internal/bench/karpenter
+// plans again instead. --record stores the results of a run in recorded.json: Karpenter's figures, drawknife's figures, cheaper packings
+// and higher bounds.
 //
 // # Results as JSON
 //
-// The output is one document with a list. Each entry has: scenario, pods, types; cost, bound (of the plan itself) and overBound (cost
-// divided by bound); provenBound, the highest bound known; cpuSeconds; nodes, unschedulable, refused with refusals; greedyCost,
-// firstFitCost, overGreedy; karpenterCost, karpenterCPUSeconds, karpenterVersion, overKarpenter, speedup; bestCost, bestBy, overBest.
-// Unknown values are left out. Costs are in USD per hour.
+// The output is one document with a list. Costs are in USD per hour. Unknown values are left out. Each entry has these keys:
 //
-// The exit status is 0 if every plan costs at most as much as Karpenter's and at most 1.02 times the best packing known; 2 if a
-// plan costs more or a placement is refused; and 1 if the program failed.
+//	scenario, pods, types
+//	cost                   the cost of drawknife's plan
+//	bound, overBound       the lower bound of the plan itself, and cost divided by this bound
+//	provenBound            the highest bound known
+//	cpuSeconds, nodes, unschedulable
+//	refused, refusals      the number of placements that a cluster would refuse, and the first of these
+//	greedyCost, firstFitCost, overGreedy
+//	karpenterCost, karpenterCPUSeconds, karpenterVersion, overKarpenter, speedup
+//	bestCost, bestBy       the cost of the best packing known, and who found it
+//	overBest               cost divided by bestCost
+//
+// The exit status is 0 if every plan costs at most as much as Karpenter's and at most 1.02 times the best packing known. It is 2 if a
+// plan costs more or a placement is refused. It is 1 if the program failed.
 package main

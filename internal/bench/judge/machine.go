@@ -35,8 +35,8 @@ type machine struct {
 type option struct {
 	it       *cloudprovider.InstanceType
 	offering *cloudprovider.Offering
-	// labels are the labels that the node gets from the pool, the type and the offering. stated are the keys that these three state,
-	// including keys of labels that must be absent.
+	// labels are the labels that the node gets from the pool, the type and the offering. stated are the keys for which these three have a
+	// requirement, including keys of labels that must be absent.
 	labels map[string]string
 	stated map[string]bool
 	room   amounts

@@ -8,10 +8,10 @@
 // offerings as plain lists. It refuses workloads with data that Karpenter's scheduler does not support (overlays, placeholders, default
 // spread constraints of the cluster), so that both sides plan the same workload.
 //
-// The scheduler is created and run in the same way as by Karpenter's provisioner: it respects preferences, minValues are strict, reserved
-// capacity is preferred, and it has one worker, like a controller that requests one CPU. The measured time begins when the objects exist
-// and ends with the plan: topology, scheduler, solve. The time does not include reading the workload, building the state of the cluster,
-// and copying this state.
+// The scheduler is created and run in the same way as by Karpenter's provisioner. It respects preferences, minValues are strict, and
+// reserved capacity is preferred. It has one worker, like a controller that requests one CPU. The measured time begins when the objects
+// exist and ends with the plan: topology, scheduler, solve. The time does not include reading the workload, building the state of the
+// cluster, and copying this state.
 //
 // With the arguments "consolidate", true or false (whether spot nodes may replace spot nodes) and a file, it consolidates a fleet instead:
 //

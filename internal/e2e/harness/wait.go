@@ -177,8 +177,8 @@ func (c *Cluster) Empty() Condition {
 	}
 }
 
-// Settled is the condition that there are equal numbers of nodes, NodeClaims and instances (n of each, unless n is negative), and that each
-// instance belongs to exactly one NodeClaim and one node. Then nothing is leaked or duplicated.
+// Settled is the condition that there are equal numbers of nodes, NodeClaims and instances, and that each instance belongs to exactly one
+// NodeClaim and one node. There must be n of each, unless n is negative. Then nothing is leaked or duplicated.
 func (c *Cluster) Settled(n int) Condition {
 	return func() (bool, string) {
 		claims, err := c.Claims()

@@ -203,9 +203,9 @@ func add(sum, amounts corev1.ResourceList, times int64) {
 	}
 }
 
-// launchable returns the offerings of the promised option's type that the provider could use for the node: they are in stock, the
-// requirements allow them, and they are large enough for the requests of the NodeClaim. The promised offering comes first, and then
-// offerings in other zones.
+// launchable returns the offerings of the promised option's type that the provider could use for the node. They are in stock, meet the
+// requirements, and are large enough for the requests of the NodeClaim. The promised offering comes first, and then offerings in other
+// zones.
 func launchable(promised Option, node *scheduling.NewNode, requests corev1.ResourceList) []Option {
 	out := []Option{promised}
 	zones := map[string]bool{promised.Offering.Zone(): true}

@@ -59,7 +59,7 @@
 // nodes are launched: prices, reservations, minValues, and that no node is added to static pools.
 //
 // These are not simulated: resource claims, scheduling gates, preemption, and numeric tolerations (off in kube-scheduler by default).
-// kube-scheduler's scores are not simulated either, except LeastAllocated in Queue; they may put a pod elsewhere than planned.
+// kube-scheduler's scores are not simulated either, except LeastAllocated in Queue. They may put a pod elsewhere than planned.
 //
 // # Versions
 //

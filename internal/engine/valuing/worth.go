@@ -48,8 +48,8 @@ func (w *Worth) Node(name string) float64 {
 	return float64(sum) / market.NanoPerUSD
 }
 
-// Waiting returns a lower bound on the cost of new nodes for the pods that are pending in a trial of the model, in USD per hour: their
-// total value minus Rent.
+// Waiting returns a lower bound on the cost of new nodes for the pods that are pending in a trial, in USD per hour. It is their total value
+// minus Rent.
 func (w *Worth) Waiting(t *trial.Trial) float64 {
 	return float64(max(0, w.WaitingNano(t)-w.Rent)) / market.NanoPerUSD
 }
@@ -241,8 +241,8 @@ func newWorth(m *model.Model, items []pricing.Item, v *pricing.Values) *Worth {
 	return w
 }
 
-// addMoves sets the values of gang pods for the case that the gang is moved to another domain: the same as without a move, because the
-// domain has no additional nodes for them.
+// addMoves gives the pods of gangs the same value after a move to another domain as before it, because the domain has no additional nodes
+// for them.
 func (w *Worth) addMoves() {
 	if w.M.Gangs == nil {
 		return

@@ -60,9 +60,9 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// SameUnused reports whether the list of VolumeAttachments has the same effect as the one that the index was made with: on each node, the
-// attachments are equal, or pods use all volumes of both lists. Most VolumeAttachments appear and disappear with pods that use the volumes,
-// so they use no attachments beyond those of the pods.
+// SameUnused reports whether the list of VolumeAttachments has the same effect on free attachments as the list from which New made the
+// index. On each node, the attachments must be equal, or the pods must use all volumes in both lists. Most VolumeAttachments appear and
+// disappear with pods that use the volumes, so they use no attachments beyond those of the pods.
 func (x *Index) SameUnused(list []*storagev1.VolumeAttachment, nodes func(yield func(node string, pods []*corev1.Pod) bool)) bool {
 	now := x.attachmentsByNode(list)
 	for node, pods := range nodes {

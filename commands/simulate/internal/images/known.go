@@ -23,8 +23,8 @@ const (
 	mostImages = 100_000
 )
 
-// Read reads a file of images. Each of its documents maps the name of an image to its architectures: to a list of their names, or to the
-// manifest that a registry stores for the image (an OCI image index, or a manifest list of Docker). The documents are JSON values one after
+// Read reads a file of images. Each of its documents maps names of images to architectures. An image has a list of architectures, or the
+// manifest that a registry stores for it (an OCI image index, or a manifest list of Docker). The documents are JSON values one after
 // another, or YAML. If an image is given twice, its last entry counts.
 func Read(r io.Reader) (Known, error) {
 	text, err := io.ReadAll(io.LimitReader(r, mostBytes+1))

@@ -39,8 +39,8 @@ type Layout struct {
 	// Files are the inputs to read as manifests. If there is nothing to render, they are the given paths. Otherwise they are the files in
 	// these paths that belong to no folder of a tool.
 	Files []string
-	// Unused are folders of tools that no kustomization refers to and that are not rendered themselves: they are inside a folder that is
-	// rendered, or they are charts without objects (type library).
+	// Unused are folders of tools that are not rendered and that no kustomization refers to. They are inside a folder that is rendered, or
+	// they are charts without objects (type library).
 	Unused []string
 }
 
