@@ -20,7 +20,7 @@ type addition struct {
 	from, to string
 }
 
-// peer is a released module whose suites are run. They run from a patched copy of the module.
+// peer is a released module with suites that are run here. They run from a patched copy of the module.
 type peer struct {
 	module    string
 	edits     []edit

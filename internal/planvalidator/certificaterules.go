@@ -113,7 +113,8 @@ func unitsOf(counted []planning.CertificateCount, list corev1.ResourceList) [2]i
 const mostStates = 1 << 20
 
 // mostFilling returns the highest total value of whole pods that fit into room together, or infinity if the table would be too large. It
-// works group by group: worth[a][b] is the highest value of the pods so far in a units of one resource and b units of the other.
+// works group by group: worth[a][b] is the highest value of the pods so far that use a units of the first resource and b units of the
+// second.
 func mostFilling(pods []wholePods, room [2]int64) float64 {
 	if room[0] < 0 || room[1] < 0 || room[0] >= mostStates || (room[0]+1)*(room[1]+1) > mostStates {
 		return math.Inf(1)

@@ -241,8 +241,8 @@ func (w *world) togetherWith(m *machine, v attached) bool {
 	return true
 }
 
-// diskClash returns the name of a disk that the pod and one of the others use directly and can't share on one node, or "" if there is no
-// such disk. Source: kube-scheduler's VolumeRestrictions.
+// diskClash returns the name of a disk that pod and one of the pods in others use directly and can't share on one node. It returns "" if
+// there is no such disk. Source: kube-scheduler's VolumeRestrictions.
 func diskClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	for i := range pod.Spec.Volumes {
 		for _, x := range others {

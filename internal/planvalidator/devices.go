@@ -13,8 +13,8 @@ import (
 // CheckDevices returns the faults of the plan that concern devices which pods claim. On each node, all claims must be able to get their
 // devices, whichever of the node's types is launched. This file tries to assign the devices. Pods that share a claim must be on one node.
 // Pods whose claims have devices must be on a node that can use these devices. If several nodes can use a device, all nodes are checked
-// together. Also, no node that could be launched may hold pods of new nodes whose values in the certificate exceed its price. CheckDevices
-// trusts the matcher's answers about selectors. Capacity with a request policy and extended resources are not supported.
+// together. Also, no node that could be launched may hold pods with a total value, according to the certificate, above its price.
+// CheckDevices trusts the matcher's answers about selectors. Capacity with a request policy and extended resources are not supported.
 func CheckDevices(s *scheduling.Snapshot, p *scheduling.Plan, matcher scheduling.DeviceMatcher) []Fault {
 	c := &deviceChecker{checker: newChecker(s, p), matcher: matcher, hosts: map[string]string{}}
 	c.network = c.newNetwork()

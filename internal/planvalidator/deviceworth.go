@@ -25,8 +25,8 @@ type valuedPods struct {
 	value float64
 }
 
-// deviceWorth checks that no node that could be launched can hold pods whose value exceeds its price. It does nothing if more than requests
-// and devices decides which pods fit: rules, limits, several pools, a cost model, DaemonSets, or claims that pods share.
+// deviceWorth checks that no node that could be launched can hold pods with a total value above its price. It does nothing if more than
+// requests and devices decides which pods fit: rules, limits, several pools, a cost model, DaemonSets, or claims that pods share.
 func (c *deviceChecker) deviceWorth() {
 	cert := c.p.Certificate
 	if cert == nil || len(cert.Rules)+len(cert.Limits)+len(c.s.DaemonSets) > 0 || len(c.pools) != 1 || c.s.CostModel != nil || c.network != nil {
@@ -111,7 +111,7 @@ func leastValue(cert *scheduling.Certificate, g *valuedPods) float64 {
 	return least
 }
 
-// worthSearch searches for pods that fit on a node and whose value exceeds its price.
+// worthSearch searches for pods that fit on a node and have a total value above its price.
 type worthSearch struct {
 	c       *deviceChecker
 	groups  []*valuedPods
@@ -124,8 +124,8 @@ type worthSearch struct {
 	worth   float64
 }
 
-// from tries all numbers of pods of each group from index at on, in addition to the pods already on the node, whose value is have. It
-// reports whether the value of the node's pods can exceed its price. It gives up on a node that needs too many steps.
+// from tries all numbers of pods of each group, from index at on, in addition to the pods already on the node. have is the value of those
+// pods. It reports whether the value of the node's pods can exceed its price. It gives up on a node that needs too many steps.
 func (w *worthSearch) from(at int, have float64) bool {
 	if have > w.price*(1+1e-6)+1e-8 {
 		w.worth = have

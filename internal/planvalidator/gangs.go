@@ -37,8 +37,8 @@ func withTemplates(s *scheduling.Snapshot) *scheduling.Snapshot {
 	return &out
 }
 
-// gangs checks that each gang is placed as a whole or not at all, that it is in one domain of each label that it requires, and that the
-// plan's statements about gangs are true.
+// gangs checks that each gang is placed as a whole or not at all, and that it is in one domain of each label that it requires. It also
+// checks that the plan's statements about gangs are true.
 func (c *checker) gangs() {
 	if len(c.p.Gangs) != len(c.s.Gangs) {
 		c.fault("gangs", "are %d in the plan, and %d in the snapshot", len(c.p.Gangs), len(c.s.Gangs))
@@ -55,7 +55,7 @@ func (c *checker) gangs() {
 }
 
 // families checks the gangs that have a parent. The gangs of a parent or ancestor are all placed or none, and they are in one domain of
-// each label that they share. Spare gangs are only in the domains of the others.
+// each label that they share. Spare gangs are only in domains with gangs that are not spare.
 func (c *checker) families() {
 	whole, shared := map[scheduling.GangKey]bool{}, map[scheduling.GangKey]string{}
 	for i := range c.s.Gangs {

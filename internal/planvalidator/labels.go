@@ -108,7 +108,7 @@ func (l label) permits(r rule) bool {
 	return slices.ContainsFunc(l.samples(r), func(v string) bool { return l.allows(v, true) && r.matches(v, true) })
 }
 
-// labels has what is known about a node's labels. A node lacks the labels whose keys are not in the map.
+// labels has what is known about a node's labels. If a key is not in the map, the node lacks the label.
 type labels map[string]label
 
 func (m labels) get(key string) label {

@@ -142,7 +142,7 @@ func (c *checker) buys(w *world, pod *corev1.Pod, n *scheduling.NewNode, np *sch
 	return false
 }
 
-// decisions returns all combinations of values for labels that rules between pods use and whose value is not fixed. The values are those of
+// decisions returns all combinations of values for labels that rules between pods use and that have no fixed value. The values are those of
 // spokenOf.
 func (c *checker) decisions(known labels) []labels {
 	out := []labels{known}
@@ -258,7 +258,7 @@ func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 func (c *checker) unschedulable() {
 	w := c.replayed()
 	if w == nil {
-		return // it is not known where the other pods are
+		return // the places of the other pods are not known
 	}
 	for i := range c.p.Unschedulable {
 		u := &c.p.Unschedulable[i]

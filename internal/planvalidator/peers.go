@@ -208,7 +208,7 @@ func antiTerms(pod *corev1.Pod) []corev1.PodAffinityTerm {
 	return pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
-// portClash returns a host port that the pod and one of the others need, or "" if there is no such port.
+// portClash returns a host port that both pod and one of the pods in others need, or "" if there is no such port.
 func portClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	for _, want := range portsOf(pod) {
 		for _, x := range others {

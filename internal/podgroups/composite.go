@@ -122,7 +122,7 @@ func (c *composer) together(key Key, parts []Part) []Part {
 			topology = append(topology, planning.GangTopology{Key: level.Key})
 		}
 	}
-	needs := 0 // how many of the groups must be placed; 0 if each group may be placed alone
+	needs := 0 // how many of the groups must be placed, or 0 if each group may be placed alone
 	if p := o.Spec.SchedulingPolicy; p != nil && p.Gang != nil {
 		needs = max(int(p.Gang.MinGroupCount), 1)
 	}
@@ -149,7 +149,7 @@ func (c *composer) together(key Key, parts []Part) []Part {
 }
 
 // family returns the parts with the CompositePodGroup as their parent. It becomes an ancestor of parts that have a parent already. The
-// CompositePodGroup needs as many groups as needs says, and its constraints in topology hold for all of them. Groups whose pods all exist
+// CompositePodGroup needs as many groups as needs says, and its constraints in topology hold for all of them. Groups with all of their pods
 // come first, then groups are ordered by name. Groups beyond needs are spare. If too few groups exist, no group is placed.
 func family(key Key, o *Object, parts []Part, needs int, topology []planning.GangTopology) []Part {
 	parts, lack := slices.Clone(parts), map[Key]int{}
@@ -219,7 +219,7 @@ func within(wide, own []planning.GangTopology) []planning.GangTopology {
 	return out
 }
 
-// one combines the parts into one group, which needs the pods of as many parts as needs says. Parts whose pods all exist come first, then
+// one combines the parts into one group, which needs the pods of as many parts as needs says. Parts with all of their pods come first, then
 // parts are ordered by name. The group is moved as a whole if one of the parts is moved as a whole.
 func one(parts []Part, needs int) Part {
 	parts = slices.Clone(parts)

@@ -70,8 +70,8 @@ func (n *Named) Part(object *Object, members []Member) (Part, bool) {
 	return out, true
 }
 
-// withoutSucceeded returns the members that have not ended successfully. It lowers the minimum by the number of the others, because the
-// group no longer needs them.
+// withoutSucceeded returns the members that have not ended successfully. For each member that has ended successfully, it lowers the minimum
+// and the number of its task by one.
 func (t *terms) withoutSucceeded(members []Member) []Member {
 	left := make([]Member, 0, len(members))
 	t.tasks = maps.Clone(t.tasks)

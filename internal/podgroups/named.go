@@ -102,8 +102,8 @@ func (r *Reader) NamedIn(pod *corev1.Pod, schedulingGroup string) []Named {
 	return out
 }
 
-// OfSucceeded returns the groups that still count a pod that has ended successfully: groups of Kueue, whose total includes all pods that
-// ever existed, and groups of Volcano. All other groups count only running and pending pods, as their schedulers do.
+// OfSucceeded returns the groups that still count a pod that has ended successfully. These are groups of Kueue, because their total
+// includes all pods that ever existed, and groups of Volcano. All other groups count only running and pending pods, as their schedulers do.
 func OfSucceeded(named []Named) []Named {
 	return slices.DeleteFunc(named, func(n Named) bool { return n.Group.Kind != Kueue && n.Group.Kind != VolcanoPodGroup })
 }

@@ -190,8 +190,8 @@ func CheckAWSSDK(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// CheckTopLevel finds folders at the root of the repository that are not part of the architecture. Folders whose names begin with a dot are
-// skipped.
+// CheckTopLevel finds folders at the root of the repository that are not part of the architecture. Folders with names that begin with a dot
+// are skipped.
 func CheckTopLevel(folders []string) []Fault {
 	known := map[string]bool{
 		"api": true, "aws": true, "cloudprovider": true, "commands": true, "disruption": true, "docs": true, "examples": true, "fake": true,

@@ -88,8 +88,8 @@ func undocumented(group *ast.GenDecl, spec ast.Spec, missing func(ast.Node, stri
 	}
 }
 
-// CheckPackageDocs finds public packages whose package comment shows no code, and public packages without an Example that is run. The code
-// should be the smallest realistic use. Programs and internal packages need only a package comment.
+// CheckPackageDocs finds public packages that have no code in their package comment, and public packages without an Example that is run.
+// The code should be the smallest realistic use. Programs and internal packages need only a package comment.
 func CheckPackageDocs(t *Tree) []Fault {
 	var faults []Fault
 	for dir, files := range t.packages() {

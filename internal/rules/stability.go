@@ -8,8 +8,8 @@ import (
 // stability matches the paragraph of a package comment that says on what users can rely. docs/packages.md explains the words.
 var stability = regexp.MustCompile(`(?m)^Stability: (stable|beta)\.$`)
 
-// CheckStability finds packages that users can import and whose comment does not say how stable they are. Packages below internal promise
-// nothing, and the programs in examples have flags and no API.
+// CheckStability finds packages that users can import and that don't say in their comment how stable they are. Packages below internal
+// promise nothing, and the programs in examples have flags and no API.
 func CheckStability(t *Tree) []Fault {
 	var faults []Fault
 	for dir, files := range t.packages() {

@@ -20,7 +20,7 @@ type Statements struct {
 	Optional bool
 }
 
-// Specification returns the lists whose statements the tests must name. To add a list, add a line.
+// Specification returns the lists of statements that tests must name. To add a list, add a line.
 func Specification() []Statements {
 	const spec = "docs/spec/"
 	return []Statements{
@@ -191,7 +191,7 @@ func CountCitations(fsys fs.FS, lists []Statements, except ...string) (map[strin
 	return counts, nil
 }
 
-// CheckCitations finds folders whose code names more statements than recorded.
+// CheckCitations finds folders with code that names more statements than recorded.
 func CheckCitations(file string, recorded, counts map[string]int) []Fault {
 	var faults []Fault
 	for dir, n := range counts {

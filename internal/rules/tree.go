@@ -40,7 +40,7 @@ type File struct {
 }
 
 // ParseTree reads all Go files of a module. It leaves out folders with a go.mod of their own, because they are other modules. It also
-// leaves out testdata, and folders whose names begin with a dot or an underscore. A .go file that does not parse is an error.
+// leaves out testdata, and folders with names that begin with a dot or an underscore. A .go file that does not parse is an error.
 func ParseTree(fsys fs.FS) (*Tree, error) {
 	t := &Tree{fset: token.NewFileSet()}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {

@@ -133,7 +133,7 @@ func slices(t reflect.Type, depth int) []reflect.Value {
 	return values
 }
 
-// maps returns maps with one entry, whose key is the zero value.
+// maps returns maps with one entry, which has the zero value as its key.
 func maps(t reflect.Type, depth int) []reflect.Value {
 	if depth <= 0 {
 		return nil

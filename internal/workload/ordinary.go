@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Ordinary describes an ordinary cluster. It has one to three instance families, whose on-demand prices are proportional to their sizes.
+// Ordinary describes an ordinary cluster. It has one to three instance families with on-demand prices that are proportional to their sizes.
 // About 120 deployments have round requests, with or without rules between pods. The same Ordinary gives the same cluster.
 type Ordinary struct {
 	// Families are the instance families. OrdinaryFamilies returns the possible ones.

@@ -53,7 +53,7 @@ func (f OrdinaryFleet) check() error {
 	return nil
 }
 
-// Snapshot returns the fleet. The errors of Ordinary.Snapshot are errors here, too.
+// Snapshot returns the fleet. If Ordinary.Snapshot returns an error for the cluster, so does this method.
 func (f OrdinaryFleet) Snapshot() (*scheduling.Snapshot, error) {
 	if err := f.check(); err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ func shapes(r *rand.Rand) [][2]int64 {
 	return out
 }
 
-// Deployments returns n pods, which are assigned to 50 deployments in turn. Each deployment has its own requests and its own label.
+// Deployments returns n pods. They are assigned round-robin to 50 deployments. Each deployment has its own requests and its own label.
 func Deployments(n int) []Pod { return deployments(n, Seed) }
 
 func deployments(n int, seed uint64) []Pod {

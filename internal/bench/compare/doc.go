@@ -9,7 +9,7 @@
 //	go run ./compare --table ../../docs/benchmarks.md  # writes the table there
 //	go run ./compare --scenario consolidate-500        # consolidates a fleet; consolidate stands for the published ones
 //
-// Both sides get the same JSON document, a saved scheduling.Snapshot. Each planner plans the workload in its own process, one after the
+// Both sides get the same JSON document, a saved scheduling.Snapshot. Each planner plans the workload in a separate process, one after the
 // other. drawknife runs in this program. Karpenter runs in the program of internal/bench/karpenter, which is built first. The measured time
 // begins when the objects exist and ends with the plan (drawknife: compile and solve; Karpenter: topology, scheduler, solve). Reading the
 // document is not measured. With several --runs, the run with the least CPU time is shown for each side.

@@ -157,7 +157,7 @@ func slowest(rows []*row) string {
 	return fmt.Sprintf("%s, %s", times(math.Exp(mean/float64(n))), times(least))
 }
 
-// marked formats a ratio of drawknife's plan to another one. A ratio above 1 is bold: then the other one is better.
+// marked formats a ratio of drawknife's plan to another one. A ratio above 1 is bold, because drawknife's plan is then the worse one.
 func marked(x float64) string {
 	if x > 1+1e-9 {
 		return "**" + ratio(x) + "**"

@@ -16,8 +16,8 @@ import (
 
 // Bound returns a lower bound on the hourly cost of new nodes for those of the given pods that don't fit on existing nodes. The certificate
 // of a plan is only a hint: Bound makes its own proof. Each pod gets a value. The values are lowered until no node that can be bought can
-// hold pods whose total value exceeds its price. The bound is the value of all pods, minus the largest value of the pods that existing
-// nodes can hold. Rules between pods are ignored, except those that keep equal pods apart: this can only lower the bound.
+// hold pods with a total value above its price. The bound is the value of all pods, minus the largest value of the pods that existing nodes
+// can hold. Rules between pods are ignored, except those that keep equal pods apart: this can only lower the bound.
 func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if hint == nil {
 		return 0
@@ -274,7 +274,7 @@ func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64
 	return values
 }
 
-// prove lowers the values until no available node can hold pods whose total value exceeds its price.
+// prove lowers the values until no available node can hold pods with a total value above its price.
 func (j *Judge) prove(values []float64, classes []*class, multipliers hints, whole wholeUnits) {
 	none := make([]float64, len(j.resources)+len(whole))
 	for _, o := range j.offers() {

@@ -28,7 +28,7 @@ type kind struct {
 	spreads   []rule
 	together  []rule
 	apart     []rule
-	// matching are the groups whose selectors match pods of the kind. It has all matching groups that are known so far.
+	// matching are the groups with selectors that match pods of the kind. It has all matching groups that are known so far.
 	matching []*group
 	known    int
 }
@@ -59,7 +59,7 @@ type group struct {
 	key        string
 	namespaces func(string) bool
 	selectors  []labels.Selector // all must match
-	// nodes whose domains a spread constraint counts; nil means all
+	// the nodes with domains that a spread constraint counts; nil means all nodes
 	eligible []bool
 	domains  map[string]int
 	total    int

@@ -62,7 +62,7 @@ func (c *steppingClock) After(d time.Duration) <-chan time.Time {
 	return fired
 }
 
-// unhurried is a context whose deadline is the zero time. A context with a time limit that is derived from it has the same deadline,
+// unhurried is a context that has the zero time as its deadline. A context with a time limit that is derived from it has the same deadline,
 // because the zero time is earlier. But no timer runs, so the context is never cancelled. Multi-node consolidation has a limit of one
 // minute on the real clock. On a busy computer, this limit would decide what it finds.
 type unhurried struct{ context.Context }

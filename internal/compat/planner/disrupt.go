@@ -16,8 +16,8 @@ func DisruptionEnabled() bool { return os.Getenv("COMPAT_DISRUPTION") == "drawkn
 // DisruptionQuestion contains the inputs of Karpenter's disruption controller.
 type DisruptionQuestion struct {
 	Question // the inputs of the scheduler for pending pods, and for the pods of nodes that are being removed
-	// Executing are the names of the nodes whose commands are being carried out. Buffered are the names of the nodes with pods of capacity
-	// buffers.
+	// Executing are the names of the nodes with commands that are being carried out. Buffered are the names of the nodes with pods of
+	// capacity buffers.
 	Executing, Buffered map[string]bool
 	// Nominated are the names of nominated nodes.
 	Nominated  map[string]bool

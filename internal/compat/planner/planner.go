@@ -37,7 +37,7 @@ type Question struct {
 	UnsupportedKeys  []string
 	UnsupportedCSI   []string
 	MaxInstanceTypes int
-	GracePeriod      *metav1.Duration // the default for NodeClaims whose pool has none
+	GracePeriod      *metav1.Duration // the default for NodeClaims without a grace period in their pool
 
 	IgnorePreferences, BestEffortMinValues, StrictReservations bool
 	// Devices is true if pods may claim devices.
@@ -187,7 +187,7 @@ func poolOf(s *dk.Snapshot, name string) *dk.NodePool {
 	return nil
 }
 
-// nodesOf returns the nodes of the cluster. It marks nodes for which Karpenter does not plan as leaving.
+// nodesOf returns the nodes of the cluster. It sets Leaving for nodes that Karpenter ignores when it plans.
 func nodesOf(q *Question, pods []*corev1.Pod, waiting map[string]*corev1.Pod) ([]dk.Node, error) {
 	active := map[string]bool{}
 	for _, n := range q.StateNodes {

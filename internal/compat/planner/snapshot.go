@@ -134,7 +134,7 @@ func list[T any, L client.ObjectList](ctx context.Context, c client.Client, into
 	return out, nil
 }
 
-// convert converts an object of one module to the same kind of the other module. Both have the same JSON form.
+// convert converts an object of one Go module's type to the type for the same kind in another Go module. Both have the same JSON form.
 func convert[T any](in any) (*T, error) {
 	data, err := json.Marshal(in)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package binaries builds programs that tests run as separate processes. Each program is built from a nested module, whose go.mod
+// Package binaries builds programs that tests run as separate processes. Each program is built from a nested module. The module's go.mod
 // determines the release. Binaries are kept, because the first build takes many minutes.
 //
 //	path, err := binaries.ControlPlane().Find(ctx) // errors.Is(err, binaries.ErrNotBuilt): skip the test, or call Build

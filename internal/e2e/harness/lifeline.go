@@ -71,7 +71,7 @@ func (l *Lifeline) IsCut() bool {
 	return l.cut
 }
 
-// Config returns the configuration for clients whose connections break when the lifeline is cut.
+// Config returns a client configuration. The connections of such clients break when the lifeline is cut.
 func (l *Lifeline) Config(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Dial = l.dial
@@ -114,7 +114,7 @@ func (c *lifelineConn) Close() error {
 // Provider returns the cloud for the controller.
 func (l *Lifeline) Provider() cloudprovider.CloudProvider { return lifelineCloud{l.cloud, l} }
 
-// lifelineCloud is a cloud whose calls fail after the lifeline was cut.
+// lifelineCloud is a cloud that returns errors for all calls after the lifeline was cut.
 type lifelineCloud struct {
 	cloudprovider.CloudProvider
 	line *Lifeline

@@ -61,8 +61,8 @@ func (p *placements) watch(informer cache.SharedIndexInformer) error {
 type Placements struct {
 	// Bound is the number of bound pods.
 	Bound int
-	// Told is the number of bound pods whose planned node is known. It may be smaller than Bound, because controllers limit the rate of
-	// such events.
+	// Told is the number of bound pods with a known planned node. It may be smaller than Bound, because controllers limit the rate of such
+	// events.
 	Told int
 	// Met is the number of these pods that are on their planned node.
 	Met int

@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// daemonPods returns the pods that the DaemonSet controller would create for the node. There is one pod for each DaemonSet whose selector
-// and required affinity match the node's labels and that tolerates the node's taints.
+// daemonPods returns the pods that the DaemonSet controller would create for the node. There is one pod for each DaemonSet that tolerates
+// the node's taints, and that has a selector and a required affinity that match the node's labels.
 func daemonPods(sets []*appsv1.DaemonSet, node *corev1.Node) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, set := range sets {

@@ -153,8 +153,8 @@ type placement struct {
 	node string
 }
 
-// placements returns the plan's promises in the order in which pods can be bound. It refuses a plan whose Order does not contain each
-// placed pod exactly once.
+// placements returns the plan's promises in the order in which pods can be bound. It refuses a plan if Order does not contain each placed
+// pod exactly once.
 func placements(plan *scheduling.Plan) ([]placement, error) {
 	place := map[scheduling.PodKey]string{}
 	put := func(node string, pods []scheduling.PodKey) error {

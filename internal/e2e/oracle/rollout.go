@@ -69,8 +69,8 @@ func RolloutChoices(snapshot *scheduling.Snapshot, commands []*disruption.Comman
 }
 
 // Homeless returns the pods of the commands' members that need a place and have no planned place. Pods of nodes that emptiness and static
-// drift remove need no place. It also returns protected pods, and pods whose eviction no PodDisruptionBudget allows, although drift leaves
-// these on their nodes.
+// drift remove need no place. It also returns pods that drift leaves on their nodes: protected pods, and pods that no PodDisruptionBudget
+// allows to evict.
 func Homeless(snapshot *scheduling.Snapshot, commands []*disruption.Command) []string {
 	moved, _ := moves(snapshot, commands)
 	placed := podsOf(moved)

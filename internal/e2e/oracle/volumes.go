@@ -14,10 +14,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// noProvisioner marks storage classes whose volumes are created manually.
+// noProvisioner marks StorageClasses with manually created volumes.
 const noProvisioner = "kubernetes.io/no-provisioner"
 
-// addObjects adds the other objects of the snapshot to the informers that plugins read.
+// addObjects adds those objects of the snapshot that are not nodes or pods to the informers that plugins read.
 func (j *judge) addObjects(s *scheduling.Snapshot) error {
 	core, storage, apps := j.objects.Core().V1(), j.objects.Storage().V1(), j.objects.Apps().V1()
 	return firstError(

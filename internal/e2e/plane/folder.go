@@ -26,7 +26,7 @@ func newFolder(parent string) (dir string, lock *os.File, err error) {
 	return dir, lock, os.Rename(unnamed, filepath.Join(dir, lockFile))
 }
 
-// sweep removes folders whose owning process has ended. A folder without a lock file is still being created.
+// sweep removes folders if the process that owns them has ended. A folder without a lock file is still being created.
 func sweep(parent string) {
 	locks, err := filepath.Glob(filepath.Join(parent, folderPattern+"*", lockFile))
 	if err != nil {

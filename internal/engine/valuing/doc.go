@@ -1,4 +1,5 @@
-// Package valuing computes values of pods. The value of a pod is about the money that is saved if the pod finds a place elsewhere.
+// Package valuing computes values of pods. The value of a pod is approximately the money that is saved if the pod finds a place on other
+// nodes.
 //
 // The questions: which share of the lowest possible cost of new nodes does each pod cause, and on which kinds of new nodes could the pods
 // be?

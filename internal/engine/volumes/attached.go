@@ -97,7 +97,7 @@ func diskVolume(ebs *corev1.AWSElasticBlockStoreVolumeSource, gce *corev1.GCEPer
 }
 
 // attaches returns the ID of the claim's volume, or of a volume of its class if the volume does not exist yet. It ignores other faults of
-// the claim. It returns the zero value for claims whose volume and StorageClass are both missing.
+// the claim. It returns the zero value if both the claim's volume and its StorageClass are missing.
 func (x *Index) attaches(pvc *corev1.PersistentVolumeClaim) ID {
 	if pv := x.volumes[pvc.Spec.VolumeName]; pv != nil && pvc.Spec.VolumeName != "" {
 		return attachedVolume(pv)

@@ -20,7 +20,7 @@ const (
 	annSelectedNode = "volume.kubernetes.io/selected-node"
 	// annDefaultClass marks the StorageClass of claims that name no class.
 	annDefaultClass = "storageclass.kubernetes.io/is-default-class"
-	// noProvisioner is the provisioner of classes whose volumes are created manually or by a static provisioner.
+	// noProvisioner is the provisioner of classes with volumes that are created manually or by a static provisioner.
 	noProvisioner = "kubernetes.io/no-provisioner"
 )
 
@@ -174,7 +174,7 @@ func (x *Index) resolveWaiting(c *claim, hostnames map[string]string) *Error {
 	return nil
 }
 
-// resolveUnbound sets where a claim can be used whose volume will be created where its pod runs.
+// resolveUnbound sets where a claim can be used that has no volume yet. The volume will be created where the claim's pod runs.
 func (x *Index) resolveUnbound(c *claim, name string) *Error {
 	if name == "" {
 		return &Error{fault: "is unbound and has no StorageClass",

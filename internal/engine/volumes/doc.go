@@ -9,8 +9,8 @@
 //
 // The output of [Index.Of] is [Constraints]: alternatives, of which a node must meet one. [Index.Attached] lists the volumes that a pod
 // attaches to its node. [NodeLimits] returns how many volumes a node can attach. [Index.Unused] counts the volumes that are still attached
-// to a node although no pod uses them. [Index.AppendText] gives the same text for pods whose volumes are interchangeable. [Disks] lists
-// disks that pods name directly, without a claim.
+// to a node although no pod uses them. [Index.AppendText] gives the same text for pods with interchangeable volumes. [Disks] lists disks
+// that pods name directly, without a claim.
 //
 // The method: each claim is resolved once, to the topologies of its volume or of its class. Each list of alternatives has a number, and
 // claims that can be used in the same places share one list. The lists of a pod's claims are multiplied, up to 1,024 alternatives. Pending

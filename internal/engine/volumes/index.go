@@ -17,7 +17,7 @@ import (
 type Unsupported struct {
 	// TopologyKeys are keys of StorageClasses' allowed topologies that no node of the provider has.
 	TopologyKeys []string
-	// Drivers are CSI drivers whose volumes no node of the provider can attach.
+	// Drivers are CSI drivers with volumes that no node of the provider can attach.
 	Drivers []string
 }
 
@@ -341,9 +341,9 @@ func (c *claim) refusal(pod *corev1.Pod) error {
 }
 
 // AppendText appends the volumes' part of the text that identifies a pod's class. It appends nothing for pods without claims or attached
-// volumes. The text is equal for pods whose volumes are interchangeable. Such pods have the same alternatives, the same number of unshared
+// volumes. The text is equal for pods with interchangeable volumes. Such pods have the same alternatives, the same number of unshared
 // volumes of each driver, and the same shared volumes. For example, replicas have equal texts if each has a claim of its own that is still
-// unbound, or whose volume can be used in the same places.
+// unbound, or if the volumes of their claims can be used in the same places.
 func (x *Index) AppendText(pod *corev1.Pod, buf []byte) []byte {
 	volumes := pod.Spec.Volumes
 	for i := range volumes {

@@ -159,7 +159,7 @@ func (x *Index) places(lists []int32) string {
 }
 
 // crossProduct combines two lists of alternatives. It drops contradictions and duplicates. A nil list means no constraint. It returns false
-// if no combination remains. If a or b is nil, the result is the other list, not a copy.
+// if no combination remains. If a or b is nil, the result is the other list itself, not a copy.
 func crossProduct(a, b []requirements.Set) ([]requirements.Set, bool) {
 	if a == nil {
 		return b, true

@@ -14,11 +14,11 @@ import (
 // Annotation of a pod, or of its template, lists the architectures for which all of its images are built: "amd64" or "amd64,arm64".
 const Annotation = "drawknife.dev/architectures"
 
-// ConflictError is a pod whose images have no architecture in common.
+// ConflictError says that the images of a pod have no architecture in common.
 type ConflictError struct {
 	// Pod is "namespace/name".
 	Pod string
-	// Image is an image whose architectures exclude those of the pod's other images.
+	// Image is an image that has no architecture in common with the pod's other images.
 	Image string
 }
 

@@ -13,7 +13,7 @@ const (
 	byHandClass    = "by-hand"
 )
 
-// handMade makes a class that binds immediately, a class whose volumes are created manually, and volumes of the second class.
+// handMade makes a class that binds immediately and a class with manually created volumes. It also makes volumes of the second class.
 func (m *maker) handMade() {
 	immediate, wait := storagev1.VolumeBindingImmediate, storagev1.VolumeBindingWaitForFirstConsumer
 	m.s.StorageClasses = append(m.s.StorageClasses,

@@ -284,8 +284,8 @@ func (m *maker) settle(pod *corev1.Pod, n *scheduling.Node) {
 	}
 }
 
-// forgetClaimNames changes pods whose affinity names a node that has not joined yet. Afterwards they name a node that does not exist. The
-// Node object will have another name, which is known only in the replay.
+// forgetClaimNames changes pods with an affinity that names a node that has not joined yet. Afterwards they name a node that does not
+// exist. The Node object will have another name, which is known only in the replay.
 func (m *maker) forgetClaimNames() {
 	forget := func(pod *corev1.Pod) {
 		if pod.Spec.Affinity == nil || pod.Spec.Affinity.NodeAffinity == nil || pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
