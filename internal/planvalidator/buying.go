@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// sharesUnmade reports whether the pod shares a volume with another pod that does not exist yet.
+// sharesUnmade reports whether the pod uses a volume that does not exist yet and that another pod also uses.
 func (c *checker) sharesUnmade(pod *corev1.Pod) bool {
 	volumes, _ := c.volumesOf(pod)
 	return slices.ContainsFunc(volumes, func(v attached) bool {

@@ -87,8 +87,8 @@ type wholePods struct {
 	need  [2]int64
 }
 
-// certificateCounts checks that the certificate counts at most two different resources of the type in whole pods, each with a positive
-// unit.
+// certificateCounts checks that the certificate counts at most two different resources of the type in whole pods, and that their units are
+// positive.
 func (c *checker) certificateCounts(t *planning.CertificateType) {
 	if len(t.Whole) > 2 || len(t.Whole) == 2 && t.Whole[0].Resource == t.Whole[1].Resource {
 		c.fault("certificate", "%s counts whole pods in %v", t.Name, t.Whole)

@@ -14,7 +14,8 @@ import (
 // devices, whichever of the node's types is launched. This file tries to assign the devices. Pods that share a claim must be on one node.
 // Pods whose claims have devices must be on a node that can use these devices. If several nodes can use a device, all nodes are checked
 // together. Also, no node that could be launched may hold pods with a total value, according to the certificate, above its price.
-// CheckDevices trusts the matcher's answers about selectors. Capacity with a request policy and extended resources are not supported.
+// CheckDevices trusts the matcher's answers about selectors. These are not supported: capacity with a request policy, and extended
+// resources.
 func CheckDevices(s *scheduling.Snapshot, p *scheduling.Plan, matcher scheduling.DeviceMatcher) []Fault {
 	c := &deviceChecker{checker: newChecker(s, p), matcher: matcher, hosts: map[string]string{}}
 	c.network = c.newNetwork()

@@ -9,8 +9,8 @@
 //	go run ./corpus --set all --record --table ../../docs/benchmarks.md   # plan all, keep the figures, write the tables there
 //	go run ./corpus --set all --runs 0 --table ../../docs/benchmarks.md   # the tables from what is recorded, without planning
 //
-// A comparison of CPU times with Karpenter's for all ordinary clusters takes minutes on an idle computer. If the results go to a file, the
-// run can be stopped at any time, and continued later. Runs with other seeds can write to other files. Join the files with cat:
+// Comparing CPU times with Karpenter for all ordinary clusters takes minutes on an idle computer. If the results go to a file, the run can
+// be stopped at any time, and continued later. Runs with other seeds can write to other files. Join such files with cat. For example:
 //
 //	go run ./corpus --seeds 1-20 --runs 5 --check=false --karpenter run --karpenter-runs 3 --measured all.jsonl
 //

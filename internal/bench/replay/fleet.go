@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Fleet is a saved fleet and its changes.
+// Fleet is the current state of a saved fleet, with counts of the changes so far.
 type Fleet struct {
 	// Snapshot is the current state of the fleet. Apply replaces it, but never changes it.
 	Snapshot *scheduling.Snapshot

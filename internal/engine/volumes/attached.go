@@ -23,7 +23,8 @@ const (
 	inTreeCinder    = "kubernetes.io/cinder"
 )
 
-// csiDriver returns the driver of a provisioner: the provisioner itself, or the driver that replaced it.
+// csiDriver returns the CSI driver of a provisioner: the driver that replaced an in-tree volume plugin, or the provisioner itself if it is
+// no such plugin.
 func csiDriver(provisioner string) string {
 	switch provisioner {
 	case inTreeEBS:

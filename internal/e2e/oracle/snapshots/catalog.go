@@ -15,8 +15,8 @@ import (
 
 const catalogName = "all"
 
-// catalog makes the instance types. Prices mostly grow with size, so that the cheapest node is seldom the largest. But there are
-// exceptions, so that it sometimes is.
+// catalog makes the instance types. Prices mostly grow with size, so that the cheapest node is seldom the largest. There are exceptions, so
+// that the cheapest node is sometimes the largest.
 func (m *maker) catalog() {
 	m.s.Catalogs = map[string][]*cloudprovider.InstanceType{catalogName: list(m, "instance types", 4, 12, m.instanceType)}
 }
