@@ -1,7 +1,7 @@
 // Package valuing computes values of pods. The value of a pod is approximately the money that is saved if the pod finds a place on other
 // nodes.
 //
-// The questions: which share of the lowest possible cost of new nodes does each pod cause, and on which kinds of new nodes could the pods
+// The question: which share of the lowest possible cost of new nodes does each pod cause, and on which kinds of new nodes could the pods
 // be?
 //
 // The input is a model or a trial. The output is [Worth] for the pods of the snapshot's nodes, [Values] for pending pods, and

@@ -1,6 +1,6 @@
 // Package volumes determines the constraints that a pod's volumes put on nodes.
 //
-// The questions: on which nodes can a pod use its volumes, which volumes does it attach there, and which of them does it share with other
+// The question: on which nodes can a pod use its volumes, which volumes does it attach there, and which of them does it share with other
 // pods? The rules are those of kube-scheduler's plugins VolumeBinding, VolumeZone, NodeVolumeLimits and VolumeRestrictions, because
 // kube-scheduler decides in the end.
 //

@@ -111,8 +111,8 @@ func sameTemplate(a, b *corev1.Pod) bool {
 		&a.Spec.Containers[0] == &b.Spec.Containers[0] && a.Spec.Affinity == b.Spec.Affinity
 }
 
-// architectures returns the architectures that suit all images of the pod, sorted. Images of unknown architectures are ignored. It returns
-// nil if the architectures of all images are unknown.
+// architectures returns the architectures in the pod's Annotation, if it has one. Otherwise it returns those that suit all images of the
+// pod, sorted. Images of unknown architectures are ignored. It returns nil if the architectures of all images are unknown.
 func (r *restricter) architectures(pod *corev1.Pod) ([]string, error) {
 	var all []string
 	if text := pod.Annotations[Annotation]; text != "" {
