@@ -114,7 +114,7 @@ func (t *Answering) writeNodes(out *planning.Plan, pods [][]planning.PodKey, loa
 	for i := range t.S.Planned {
 		mc := &t.S.Planned[i]
 		if len(pods[i]) == 0 {
-			continue // no pod of this group was admitted
+			continue // no pod is placed on this node
 		}
 		numbers[mc.Pool]++
 		node := planning.NewNode{

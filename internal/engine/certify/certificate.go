@@ -33,7 +33,7 @@ func (t Certifying) ProofOf(ctx context.Context, order func() []state.Binding) *
 	for key, n := range t.placedOnNew(order) {
 		it := valuing.Provable(t.M, key[0], key[1], n)
 		if t.S.Tight > 0 && it.PerNode != pricing.Unbounded {
-			// If all nodes have such pods, a spread may allow more of them on one node while another node is empty.
+			// If all other nodes have such pods, a spread over nodes allows the most on one node. The bound must hold for that case.
 			full := func(int32) int32 { return math.MaxInt32 / 2 }
 			it.Topology = nil
 			it.PerNode = topology.AdmitsHostAbove(t.M.Topology, t.M.Classes[key[0]].Topology, func(int32) topology.Tally { return topology.Tally{} }, full)
@@ -134,7 +134,7 @@ func Certificate(m *model.Model, pf *trial.Proof) *planning.Certificate {
 	at, kinds := map[string]int{}, [][]typeProof{}
 	note := func(o *pricing.Option, proof int) {
 		if o.Limited {
-			return // the option is among the limits, or not cheaper than the one that dominates it
+			return // an option of a reservation is one of the limits, or an option that costs no more dominates it
 		}
 		name := nameOfType(m, o)
 		i, known := at[name]
@@ -172,8 +172,8 @@ func Certificate(m *model.Model, pf *trial.Proof) *planning.Certificate {
 	return out
 }
 
-// certificateClasses converts the items to classes. The proof counts the items of one bundle together: it limits how many of them a node
-// holds in total, not how many of each item.
+// certificateClasses converts the items to classes. Items of one bundle that have the same value become one class: the proof limits how
+// many of them a node holds in total, not how many of each item.
 func certificateClasses(m *model.Model, out *planning.Certificate, pf *trial.Proof) {
 	type together struct {
 		bundle int
@@ -228,7 +228,8 @@ func joinClasses(c, o *planning.CertificateClass) {
 	}
 }
 
-// typeProof is an option with resource prices, which prove how much value the option can hold.
+// typeProof is an option with prices of resources (lambda). The prices prove an upper bound on the value of the pods that one node of the
+// option can hold.
 type typeProof struct {
 	option *pricing.Option
 	lambda []float64

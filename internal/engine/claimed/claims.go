@@ -195,7 +195,7 @@ func needless(pod *corev1.Pod, pc *corev1.PodResourceClaim) bool {
 }
 
 // allocated returns the claim object behind one of the pod's claims if its allocated devices decide where the pod can go. This is so if the
-// pod is pending, or if other nodes can also use the devices. Otherwise it returns nil.
+// pod is pending, or if the claim was not made from a template and several nodes can use its devices. Otherwise it returns nil.
 func (c *Claims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resourcev1.ResourceClaim {
 	claim := c.objectOf(pod, pc)
 	if claim == nil || claim.Status.Allocation == nil || pod.Spec.NodeName != "" && (pc.ResourceClaimName == nil || ofOneNode(claim.Status.Allocation)) {

@@ -150,8 +150,8 @@ func (x *Index) Unplugged(allocatable corev1.ResourceList) map[corev1.ResourceNa
 	return out
 }
 
-// fill writes the number of devices of a node with these units to a vector that already contains its other amounts. For an extended
-// resource without a plugin it writes the amount that devices can serve, plus the amount in further. further may be nil.
+// fill writes to into the device amounts of a node with these units, plus the amounts in further, which may be nil. into already contains
+// the node's other amounts. For an extended resource without a device plugin, fill also writes the amount that devices can serve.
 func (x *Index) fill(units devices.Units, further []int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) {
 	have := x.fillExtended(func(resource string) int64 { return x.Counts.Serves(units, resource) }, unplugged, into)
 	room := x.Counts.Room(units, have)

@@ -10,13 +10,13 @@ import (
 // pod would never find a place. So allocation is tried for each pair of claims and node whose count is below the upper bound. If it
 // succeeds, the missing amount is added to the node's count. Admission later decides between pods that compete for this addition.
 
-// furtherRoom is indexed like the resources of the counts.
+// furtherRoom has the amounts that addFurther finds, by type and by node. Each list is indexed like the resources of Index.Counts.
 type furtherRoom struct {
 	ofTypes map[Template][]int64
 	ofNodes map[string][]int64
 }
 
-// addFurther computes further for types and nodes. The usages are not changed.
+// addFurther computes x.further for the types and nodes of stock. It does not change the stock's usages.
 func (x *Index) addFurther(stock *deviceStock) {
 	needs := x.distinctNeeds()
 	x.further = furtherRoom{map[Template][]int64{}, map[string][]int64{}}
@@ -57,8 +57,8 @@ func (x *Index) distinctNeeds() []deviceNeeds {
 	return out
 }
 
-// furtherOf returns, for needs that can be met if they are alone on the node, the amounts that the node's count lacks. It returns nil if no
-// amount is missing.
+// furtherOf finds the needs that the node can meet, each alone, although its count says otherwise. It returns, for each resource, the
+// largest amount that the count lacks. It returns nil if no amount is missing.
 func (x *Index) furtherOf(usage *devices.Usage, units devices.Units, ceiling *devices.Ceiling, needs []deviceNeeds) []int64 {
 	room, most := x.Counts.Room(units, nil), x.Counts.Most(ceiling, nil)
 	if slices.Equal(room, most) {

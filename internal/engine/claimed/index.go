@@ -37,7 +37,7 @@ type Index struct {
 	ofNodes map[string]devices.Units
 	// ceilings are the upper bounds of types.
 	ceilings map[Template]*devices.Ceiling
-	// further contains the devices of types and nodes that their units don't count, indexed like the units: see addFurther.
+	// further has the amounts of devices that the units of types and nodes don't count: see addFurther.
 	further furtherRoom
 	// Inventories and usages are the inputs from which the units were computed.
 	Inventories map[Template]*devices.Inventory
@@ -94,7 +94,7 @@ func anyClaims(s *planning.Snapshot, r *likeness.Roster) bool {
 		slices.ContainsFunc(s.DaemonSets, func(set *appsv1.DaemonSet) bool { return likeness.ClaimsDevices(&set.Spec.Template.Spec) })
 }
 
-// resolve finds the claims of the pod.
+// resolve stores the claims of the pod in x.needs, or the reason why they can't be planned.
 func (x *Index) resolve(s *planning.Snapshot, pod *corev1.Pod, matcher devices.Matcher) {
 	if !likeness.ClaimsDevices(&pod.Spec) {
 		return
@@ -113,7 +113,7 @@ func (x *Index) resolve(s *planning.Snapshot, pod *corev1.Pod, matcher devices.M
 	x.needs[key] = n
 }
 
-// intern computes the needs of the claims in a fixed order, so that the result does not depend on the order of pods.
+// intern computes the needs of the claims in x.needs in a fixed order, so that the result does not depend on the order of pods.
 func (x *Index) intern() {
 	texts := map[string]string{}
 	var keys []string
@@ -134,7 +134,7 @@ func (x *Index) intern() {
 	}
 }
 
-// count defines the resources, and computes their amounts for nodes and types.
+// count defines the device resources, and computes their amounts for nodes and types.
 func (x *Index) count(stock *deviceStock) {
 	var all []devices.Units
 	for _, of := range stock.types {
@@ -260,7 +260,7 @@ func (x *Index) RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offe
 	if len(it.Devices) > 0 {
 		known, of := false, TemplateOf(it, o)
 		further = x.further.ofTypes[of]
-		if units, known = x.OfTypes[of]; !known { // it is a copy of a type of the snapshot
+		if units, known = x.OfTypes[of]; !known { // the type is a copy of a type of the snapshot
 			units = x.Kinds.Units(devices.NewUsage(Inventory(it, o)), nil, devices.NewMatches(x.matcher))
 		}
 	}
@@ -275,7 +275,7 @@ func (x *Index) MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offe
 	ceiling := &devices.Ceiling{}
 	if len(it.Devices) > 0 {
 		known := false
-		if ceiling, known = x.ceilings[TemplateOf(it, o)]; !known { // it is a copy of a type of the snapshot
+		if ceiling, known = x.ceilings[TemplateOf(it, o)]; !known { // the type is a copy of a type of the snapshot
 			found := x.Kinds.Ceiling(devices.NewUsage(Inventory(it, o)), nil, devices.NewMatches(x.matcher))
 			ceiling = &found
 		}

@@ -26,7 +26,7 @@ type deviceNetwork struct {
 	inventory *devices.Inventory
 	usage     *devices.Usage
 	matches   *devices.Matches
-	// evaluates means that selectors can be evaluated. Without it, claims with selectors are refused elsewhere.
+	// evaluates means that selectors can be evaluated. If it is false, Index.resolve refuses claims with selectors.
 	evaluates bool
 	stock     *deviceStock
 	// shares is indexed by pod.
@@ -110,7 +110,7 @@ func (n *deviceNetwork) ofNode(c *devices.Claim, request int) bool {
 		slices.ContainsFunc(n.stock.nodes, func(name string) bool { return about(n.stock.ofNodes[name].Inventory()) })
 }
 
-// contest marks the devices that claims for a node's own devices could take.
+// contest marks as contested the network's devices that the claims in ofNode could take.
 func (n *deviceNetwork) contest(ofNode []*devices.Claim) {
 	for _, c := range ofNode {
 		if !n.evaluates && c.Selects() {

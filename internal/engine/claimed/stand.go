@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// noteStart updates until, the time until which the node may wait for its drivers to publish devices.
+// noteStart sets until to the time by which the drivers of a new node must have published its devices, if this time is earlier than until.
 func (k *deviceStock) noteStart(n *planning.Node, now time.Time) {
 	if !driversStart(n, now) {
 		return

@@ -8,7 +8,7 @@ import (
 // together; a ceiling never counts fewer devices than some set of claims could get. Upper bounds on how many pods nodes can hold must use
 // it. If no devices compete with each other, units and ceiling are equal.
 type Ceiling struct {
-	// by counts the devices on which no other devices depend, by the set of kinds that each device could serve.
+	// by counts the devices that are not shared and use no counters, by the set of kinds that each device could serve.
 	by map[kindSet]int64
 	// groups has a group for each set of devices that use the same counters, and one for each shared device.
 	groups counterGroups
@@ -28,7 +28,8 @@ type ceilingOf struct {
 	inv     *Inventory
 	reach   *Reach
 	matches *Matches
-	// sets has, for each device, the kinds that it could serve. least has the smallest amount of its capacities that a request takes.
+	// sets has, for each device, the kinds that it could serve. least has, for each device and kind, the smallest amount of each capacity
+	// that a request takes.
 	sets  []kindSet
 	least []map[int][]int64
 	out   Ceiling
@@ -56,7 +57,7 @@ func (k *Kinds) Ceiling(u *Usage, reach *Reach, m *Matches) Ceiling {
 	return c.out
 }
 
-// mayBeMet is like met, but ignores a selector that fails for some device: the scheduler may never evaluate it for that device.
+// mayBeMet is like met, but skips devices for which a selector can't be evaluated: kube-scheduler may never evaluate it for them.
 func (p *presence) mayBeMet(inv *Inventory, reach *Reach, m *Matches) bool {
 	matching, n := m.of(inv, p.alternative), 0
 	for i := range matching.verdicts {
@@ -85,7 +86,7 @@ func (c *ceilingOf) mark(at int, a *alternative) {
 		return
 	}
 	if x := &c.list[at]; len(free) == 0 || (x.varied || x.bundle != "") && len(free) < a.wantedAtLeast() {
-		return // a request gets each device once; other kinds exist for requests for other numbers
+		return // too few devices: a request can't get a device twice, and all requests of such a kind ask for this number
 	}
 	takes := int64(a.count)
 	if a.all {
@@ -102,7 +103,7 @@ func (c *ceilingOf) mark(at int, a *alternative) {
 	}
 }
 
-// lessen lowers the least amounts for the shared device to the amounts that this kind takes, where these are smaller.
+// lessen lowers the least amounts of the kind at on the shared device i to amounts, where these are smaller.
 func (c *ceilingOf) lessen(i int32, at int, amounts []int64) {
 	if c.least[i] == nil {
 		c.least[i] = map[int][]int64{}
@@ -117,8 +118,9 @@ func (c *ceilingOf) lessen(i int32, at int, amounts []int64) {
 	}
 }
 
-// constrain removes the kind from devices that the constraints of its claim always exclude: devices without the attribute, and devices
-// whose value too few other devices have. Equal claims may still have different values on one node, so several values can remain.
+// constrain removes the kind from devices that the constraints of its claim always exclude: devices without the attribute and, if values
+// must match, devices whose value fewer devices have than a request needs. Equal claims may still have different values on one node, so
+// several values can remain.
 func (c *ceilingOf) constrain(at int) {
 	x := &c.list[at]
 	if x.bundle == "" {
@@ -189,7 +191,7 @@ func (c *ceilingOf) sharedOf(i int) counterGroup {
 	return g
 }
 
-// of returns the largest number of devices that requests of the kinds can get.
+// of returns the largest number of devices that requests of the kinds in set can get.
 func (c *Ceiling) of(set kindSet) int64 {
 	sum := int64(0)
 	for mask, n := range c.by {

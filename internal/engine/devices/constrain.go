@@ -2,8 +2,9 @@ package devices
 
 import ()
 
-// constrain restricts the kinds of a bundle to devices with which every choice meets the constraints. If an attribute must match, these are
-// the devices with one useful value. If it must differ, there is one device for each value.
+// constrain removes devices from the kinds of a bundle until any choice of the remaining devices meets the bundle's constraints. For an
+// attribute that must match, it keeps the devices with the best value (keepBest), or enough devices of each value for whole claims
+// (keepPerValue). For an attribute that must differ, it keeps one device for each value.
 func (n *nodeUnits) constrain(first int) {
 	claim := n.list[first].claim
 	for _, distinct := range []bool{false, true} {
@@ -32,8 +33,8 @@ func (n *nodeUnits) constrain(first int) {
 	}
 }
 
-// keepWith keeps the devices that have the attribute. This is enough for a claim for a single device, because it has no second device to
-// match or to differ from.
+// keepWith keeps the devices that have the attribute. This is enough if the constraint applies to a single device, because this device has
+// no second one to match or to differ from.
 func (n *nodeUnits) keepWith(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	for i := range n.sets {
@@ -43,7 +44,8 @@ func (n *nodeUnits) keepWith(c *constraint, kinds []int) {
 	}
 }
 
-// apart reports whether each device that serves one of the kinds serves no other kind and depends on no other device.
+// apart reports whether none of the kinds is varied, and each device that serves one of them serves no other kind, is not shared, and uses
+// no counters.
 func (n *nodeUnits) apart(kinds []int) bool {
 	of := bitsOf(kinds)
 	for i, set := range n.sets {
@@ -59,7 +61,7 @@ func (n *nodeUnits) apart(kinds []int) bool {
 	return true
 }
 
-// keepPerValue keeps, for each value of the attribute, the devices for as many claims as could have this value. This is possible because no
+// keepPerValue keeps, for each value of the attribute, as many devices as whole claims with this value can use. This is possible because no
 // other kind needs these devices.
 func (n *nodeUnits) keepPerValue(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
@@ -107,7 +109,7 @@ func (n *nodeUnits) byValue(c *constraint, kinds []int) (counts map[value]map[in
 	return counts, order
 }
 
-// claimsOf returns for how many claims there are enough devices.
+// claimsOf returns for how many claims the devices in have, counted by kind, are enough.
 func (n *nodeUnits) claimsOf(have map[int]int, kinds []int) int {
 	claims := manyUnits
 	for _, at := range kinds {

@@ -27,7 +27,7 @@ type Counts struct {
 	sets   []kindSet
 	shares []weighted
 	names  []string
-	// weights is indexed by kind; it is 1 for kinds that are not varied.
+	// weights has, for each varied kind, the largest number of devices that a request takes on a known node. It is 1 for other kinds.
 	weights []int64
 }
 
@@ -91,7 +91,7 @@ func (c *Counts) add(sets []kindSet, known map[kindSet]bool, set kindSet) []kind
 	return append(sets, set)
 }
 
-// touched returns the set with all kinds that share a device with it.
+// touched returns all kinds that a device could serve if it also serves a kind of the set. masks are the sets of kinds that devices serve.
 func touched(set kindSet, masks []kindSet) kindSet {
 	var out kindSet
 	for _, m := range masks {
@@ -102,8 +102,8 @@ func touched(set kindSet, masks []kindSet) kindSet {
 	return out
 }
 
-// closed adds to a set the kinds that only devices of the set can serve, because these kinds need no other devices. A kind without devices
-// is a set of its own. It never adds a varied kind, because only that kind can use the devices that it adds.
+// closed adds to the set the kinds that are served only by devices that also serve a kind of the set. It does not add kinds without
+// devices. It does not add varied kinds, because each of them has a resource of its own.
 func (k *Kinds) closed(set kindSet, masks []kindSet) kindSet {
 	out := set
 	for at := range k.list {
@@ -124,7 +124,7 @@ func (k *Kinds) closed(set kindSet, masks []kindSet) kindSet {
 	return out
 }
 
-// weights computes, for each kind, the largest number of devices that a request takes on any of the nodes.
+// weights computes, for each varied kind, the largest number of devices that a request takes on any of the nodes. It is 1 for other kinds.
 func (k *Kinds) weights(nodes []Units) []int64 {
 	out := make([]int64, len(k.list))
 	for at := range out {
@@ -241,7 +241,8 @@ func (c *Counts) Room(u Units, plugins map[string]int64) []int64 {
 	return out
 }
 
-// pluggedIn returns the amount of a share's extended resource that device plugins offer.
+// pluggedIn returns the sum of the amounts that device plugins offer of the extended resources of w's kinds, each multiplied by the kind's
+// weight.
 func (c *Counts) pluggedIn(w *weighted, plugins map[string]int64) int64 {
 	sum := int64(0)
 	for at := range w.kinds.all {

@@ -163,8 +163,8 @@ func (g *counterGroup) density(p *heavyPart) float64 {
 	return float64(p.weight) / max(share, 1e-9)
 }
 
-// undominated removes each part that another part can always replace: one that weighs no less, takes no more, and can't be allocated
-// together with it.
+// undominated removes each part of one device that another such part can always replace: the other part weighs no less, takes no more of
+// any counter, and can't be allocated together with it.
 func (g *counterGroup) undominated(parts []heavyPart) []heavyPart {
 	return slices.DeleteFunc(slices.Clone(parts), func(p heavyPart) bool {
 		return p.count == 1 && slices.ContainsFunc(parts, func(q heavyPart) bool {

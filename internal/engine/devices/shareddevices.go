@@ -5,13 +5,13 @@ import (
 )
 
 // countShared counts the devices that several claims can share. Each device is counted as often as its capacities allow, for all kinds
-// together. A device that a varied kind wants is counted for one kind only; each kind is chosen in turn.
+// together. A device that could serve a varied kind is counted for one kind only; each kind is chosen in turn.
 func (n *nodeUnits) countShared() {
 	turn := 0
 	for i, set := range n.sets {
 		d := &n.inv.devices[i]
 		if set.empty() || !d.shared || n.once[i] && len(d.consumes) == 0 || len(d.consumes) > 0 && n.u.uses[i] == 0 {
-			continue // shared partitions are not counted
+			continue // a shared partition that no claim uses is not counted
 		}
 		if !n.anyVaried(set) {
 			n.out.groups.add(n.sharedGroup(i, set))
@@ -81,8 +81,8 @@ func (n *nodeUnits) takesOf(i, at int) []int64 {
 	return out
 }
 
-// unitsOf returns how many requests of the kind the shared device has capacity for. It returns one if a request asks for several devices or
-// for all devices, because a request gets each device only once.
+// unitsOf returns how many requests of the kind the shared device has capacity for. It returns at most one if a request asks for several
+// devices or for all devices, because a request gets each device only once.
 func (n *nodeUnits) unitsOf(i, at int) int64 {
 	units := int64(manyUnits)
 	left := n.u.capacitiesLeft(i)

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// Devices that use the same counters can't all be allocated at once: a GPU is allocated as a whole, or as a number of partitions. For a
-// node with n GPUs, and a kind of partition of which p fit on one GPU, a whole GPU weighs p and a partition 1: the weight of both together
-// is at most n·p. That limit is one resource, called a share. For any weights of kinds, claims can only be met if they weigh no more than
-// the heaviest devices that can be allocated together. So a share never excludes a possible allocation. Weights are chosen so that a share
-// excludes many impossible allocations. Each kind in turn gets a weight such that all of its devices that fit in a group together weigh 1.
-// Every other kind gets the largest weight with which no devices that fit in the group together weigh more than 1.
+// Devices that use the same counters can't all be allocated at once: a GPU is allocated as a whole, or as a number of partitions. Example:
+// a node has n GPUs, and p partitions of some kind fit on one GPU. If a whole GPU weighs p and a partition weighs 1, all allocated devices
+// together weigh at most n·p. This limit becomes one resource, called a share. For any weights of kinds, claims can only be met if they
+// weigh no more than the heaviest devices that can be allocated together. So a share never excludes a possible allocation. Weights are
+// chosen so that a share excludes many impossible allocations. Each kind in turn gets a weight such that all of its devices that fit in a
+// group together weigh 1. Every other kind gets the largest weight with which no devices that fit in the group together weigh more than 1.
 
 // weighted gives each kind a weight.
 type weighted struct {
-	// weights are by kind, 0 for most; kinds are those with a weight.
+	// weights has the weight of each kind, mostly 0. kinds are the kinds with a weight.
 	weights []int64
 	kinds   kindSet
 }
 
-// heaviest returns the weight of a device that could serve the kinds.
+// heaviest returns the weight of a device that could serve the kinds of set: that of the heaviest kind.
 func (w *weighted) heaviest(set kindSet) int64 {
 	most := int64(0)
 	for at := range set.both(w.kinds).all {
@@ -28,7 +28,7 @@ func (w *weighted) heaviest(set kindSet) int64 {
 	return most
 }
 
-// ofMasks returns the total weight of devices on which no others depend.
+// ofMasks returns the total weight of the devices that by counts.
 func (w *weighted) ofMasks(by map[kindSet]int64) int64 {
 	sum := int64(0)
 	for mask, count := range by {
@@ -37,7 +37,7 @@ func (w *weighted) ofMasks(by map[kindSet]int64) int64 {
 	return sum
 }
 
-// without returns the same weights for nodes where devices do not serve some kinds.
+// without returns the same weights without the given kinds, for nodes where devices do not serve these kinds.
 func (w *weighted) without(kinds kindSet) weighted {
 	return weighted{w.weights, w.kinds.without(kinds)}
 }
@@ -48,7 +48,7 @@ const (
 	maxShareUnit = 1 << 14
 )
 
-// sharesOf finds the shares of the groups of the nodes, in the order of the nodes, except those that the sets express already.
+// sharesOf returns the shares of the nodes' groups, at most maxShares. It omits shares that the sets express already.
 func sharesOf(nodes []Units, sets []kindSet) []weighted {
 	var out []weighted
 	for i := range nodes {
@@ -78,7 +78,8 @@ func (w *weighted) alike() bool {
 	return true
 }
 
-// shares returns the weights of the group's kinds: one set of weights for each kind, if there are several.
+// shares returns sets of weights for the group's kinds: each set starts with another kind. It returns nil if there are fewer than two
+// kinds.
 func (g *counterGroup) shares() []weighted {
 	all := kindSet{}
 	for i := range g.parts {
@@ -123,8 +124,9 @@ type lifting struct {
 	w    weighted
 }
 
-// lift gives the kind the largest weight with which no devices that fit in the group together weigh more than the unit: what the other
-// kinds leave, divided by the number of devices of the kind, in the worst combination. most is how many devices of only that kind fit.
+// lift gives the kind the largest weight with which no devices that fit in the group together weigh more than the unit. This is what the
+// other kinds leave in the worst combination, divided by the number of devices of the kind there. most is how many devices of only that
+// kind fit.
 func (l *lifting) lift(kind int, most int64) {
 	l.w.kinds.add(kind)
 	l.share(kind, l.unit, most)

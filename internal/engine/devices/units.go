@@ -15,7 +15,8 @@ type Units struct {
 	present []bool
 	// varied are the node's devices for varied kinds, by kind.
 	varied map[int]share
-	// choice is, by kind, the first alternative that the node can meet: -1 for none. Kinds with one alternative have no entry.
+	// choice has, by kind, the index of the first alternative that the node can meet, or -1 if it can meet none. Kinds with one alternative
+	// have no entry.
 	choice map[int]int
 }
 

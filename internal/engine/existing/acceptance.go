@@ -12,7 +12,7 @@ import (
 type Acceptance struct {
 	groups []Group
 	shapes []*podclass.Shape
-	// cells is indexed by shape*groups+group.
+	// cells is indexed by shape*len(groups)+group.
 	cells []atomic.Uint32
 }
 

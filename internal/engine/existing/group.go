@@ -35,7 +35,7 @@ func NewGroups(asked map[string]bool, vocab *requirements.Lookup, aliases map[st
 	return &Groups{Asked: asked, vocab: vocab, aliases: aliases, known: make(map[string]int32)}
 }
 
-// add returns the number of the group in g that equals the given one, and adds the given one if g has none.
+// add returns the number of the group of g that equals group. If g has no such group, it adds group.
 func (g *Groups) add(group Group) int32 {
 	if n, ok := g.known[group.Text]; ok {
 		return n
@@ -53,7 +53,7 @@ func (g *Groups) Number(view *View) int32 {
 	for k, v := range view.Labels {
 		canonical := g.vocab.Canonical(k)
 		if _, own := view.Labels[canonical]; own && canonical != k {
-			continue // the canonical spelling is used directly
+			continue // the label with the canonical spelling counts
 		}
 		if g.Asked[canonical] {
 			labels[canonical] = g.vocab.CanonicalValue(canonical, v)

@@ -111,8 +111,8 @@ func (m *Maker) chargePods(n *planning.Node, classes []int32, on likeness.NodePo
 	}
 }
 
-// awaited reports whether the pod has ended and is being deleted so that its successor can be created. A StatefulSet creates the successor
-// only after the deletion, and the successor needs a place.
+// awaited reports whether an ended pod of a StatefulSet is being deleted. A StatefulSet creates the successor only after the deletion, and
+// the successor needs a place.
 func awaited(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
 		return o.Kind == "StatefulSet" && o.APIVersion == appsv1.SchemeGroupVersion.String()
@@ -165,8 +165,9 @@ func (m *Maker) giveBackShared(pods []*corev1.Pod, free []int64) {
 	}
 }
 
-// chargeAttachments subtracts from the node's free amounts the volumes that are attached although no pod of the node uses them. These are
-// volumes of deleted pods that are not detached yet. If a new pod uses such a volume, the volume counts twice, as in kube-scheduler.
+// chargeAttachments subtracts from the node's free amounts the number of volumes that are attached to the node although none of its pods
+// uses them. These are volumes of deleted pods that are not detached yet. If a new pod uses such a volume, the volume counts twice, as in
+// kube-scheduler.
 func (m *Maker) chargeAttachments(n *planning.Node, free []int64) {
 	for driver, count := range m.Volumes.Unused(n.Name, n.Pods) {
 		if at, ok := m.Resources.At(resources.Attachable(driver)); ok {

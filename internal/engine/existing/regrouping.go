@@ -13,11 +13,11 @@ import (
 type Regrouping struct {
 	*Groups
 	was []Group
-	// fresh lists the labels that pods did not ask about before, as nodes may spell them. same means that pods ask about the same labels as
+	// fresh lists the labels that pods did not ask about before, as nodes may spell them. Same means that pods ask about the same labels as
 	// before.
 	fresh []string
 	Same  bool
-	// renumbered contains the new numbers of groups, from 1, if same is set. Otherwise byLabels contains the numbers.
+	// renumbered contains the new numbers of groups, from 1, if Same is set. Otherwise byLabels contains the numbers.
 	renumbered []int32
 	byLabels   map[string]int32
 	buf        []byte

@@ -234,7 +234,7 @@ func alternatives(s *podclass.Shape) []demand {
 	return out
 }
 
-// counted counts, for each check, the instance types of the pool that it rules out.
+// counted counts the instance types of the pool that each check rules out.
 func (x *explainer) counted(at int32, p *nodepool.Pool, questions []*question) (planning.Reason, finding) {
 	v := x.newSurvey(p)
 	for _, q := range questions {

@@ -43,8 +43,8 @@ func (f *finding) worth(code planning.MissCode) bool {
 	return f.miss == nil || nearness(code) < nearness(f.miss.Code)
 }
 
-// cut returns the code of the miss for a request that is too large, and by which share it is too large. The code is empty if there is no
-// such miss. It is not used for the resource "pods", because each pod needs one.
+// cut returns the code of the miss for a request that is too large, and by which share it is too large. The code is empty if even a request
+// of 0 would be too large. It is also empty for the resource "pods", because each pod needs one.
 func (x misses) cut(dim int, have int64) (planning.MissCode, float64) {
 	need := x.c.Requests[dim]
 	share := float64(need-have) / float64(need)
@@ -63,8 +63,8 @@ func (x misses) less(code planning.MissCode, dim int, have int64) *planning.Near
 	return &planning.NearestMiss{Code: code, Amounts: corev1.ResourceList{name: resources.Quantity(name, x.c.Requests[dim]-have)}}
 }
 
-// unruled checks whether the pod would be allowed on a node, which fails only topology rules, if rule r were left out. If so, and if this
-// miss is nearer than best, it returns the miss and stores it in best.
+// unruled checks whether a node that fails only topology rules would allow the pod if rule r were left out. If so, and if this miss is
+// nearer than best, it returns the miss and stores it in best.
 func (x misses) unruled(best *finding, r *rule, domains []int32, of func(int32) topology.Tally, price int64) *planning.NearestMiss {
 	maxSkew, size := int32(0), float64(math.MaxInt32)
 	if r.kind == topology.Spread {

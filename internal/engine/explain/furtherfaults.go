@@ -86,7 +86,7 @@ func (x misses) furtherTaints(list []planning.Reason) {
 // addAlso adds to r a reason that applies even without r, and the reasons in its Also.
 func addAlso(r *planning.Reason, other planning.Reason) {
 	if other.Code == planning.ReasonNotPlaced || other.Code == planning.ReasonTopology && len(other.Rules) == 0 {
-		return // this requirement alone excludes no node
+		return // other alone excludes no node
 	}
 	also := other.Also
 	other.Also, other.NearestMiss, other.Pool = nil, nil, v1.PoolKey{}

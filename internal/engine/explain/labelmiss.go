@@ -59,7 +59,7 @@ func (v *valued) note(value string, price int64, cand *candidate) {
 	}
 }
 
-// take converts the collection to a finding.
+// take stores the collection in best as a miss with the code, if this miss is nearer.
 func (v *valued) take(best *finding, code planning.MissCode, key string) {
 	if v.option == nil || !best.nearer(code, 0, v.least) {
 		return
@@ -136,9 +136,9 @@ func (x misses) withoutLabels(best *finding, at int32, p *nodepool.Pool) {
 // name thousands of labels.
 const maxMissKeys = 64
 
-// deciding returns the keys, at most maxMissKeys, for which the following may be true: if only this key is left out, the pool accepts the
-// needs. If no node of the pool can meet the requirement on one label, only that key can be such a key. If there are several such labels,
-// there is no such key.
+// deciding returns at most maxMissKeys of the keys: those where leaving out this single key may be enough for the pool to accept the needs.
+// If no node of the pool can meet the requirement on one label, only the key of this label may be enough. If there are several such labels,
+// no single key is enough.
 func (x misses) deciding(p *nodepool.Pool, n match.Needs, keys []string) []string {
 	switch refused := x.refusedKeys(p, n); {
 	case len(refused) > 1:

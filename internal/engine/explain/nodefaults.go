@@ -91,8 +91,8 @@ func (x nodeFaults) faults(node int32, f *nodeFailings) (out []planning.NodeExam
 	return x.topologyFault(node, out)
 }
 
-// topologyFault adds the result of topology rules to the node's other faults, or adds that no rule excludes the node. A spread that ignores
-// the node now may count it after these faults are corrected.
+// topologyFault adds the topology rules that exclude the node to its other faults. If the node has no faults at all, it returns
+// NodeNotPlaced. A spread that ignores the node now may count it after these faults are corrected.
 func (x nodeFaults) topologyFault(node int32, faults []planning.NodeExample) []planning.NodeExample {
 	refused := x.c.Topology != nil && !x.t.S.Topology.Admits(x.c.Topology, x.c.Shape, node)
 	switch {

@@ -166,8 +166,8 @@ func (x nodeFaults) portTaken(node int32) bool {
 	})
 }
 
-// considerNode stores the node in best if it fails only one check, and in two if it fails two checks. It does so only if that is nearer
-// than what is stored.
+// considerNode stores the node in best if it fails only one check or only topology rules, and in two if it fails two checks. It does so
+// only if the new miss is nearer than the stored one.
 func (x nodeFaults) considerNode(best *finding, two *pairFinding, node int32, f *nodeFailings) {
 	switch f.count() {
 	case 0:

@@ -68,7 +68,7 @@ func (r *rule) publicKind() planning.RuleKind {
 	return planning.RuleHostPort
 }
 
-// countDomains sets the domains of a rule whose key is not the node's name: there may be thousands of nodes.
+// countDomains sets the domains of a rule, unless the rule's key is the node's name: there may be thousands of nodes.
 func (x ruleFaults) countDomains(r *rule, out *planning.Rule) {
 	g := r.groups[0]
 	group, s := &x.m.Topology[g], x.t.S.Topology

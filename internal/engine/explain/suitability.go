@@ -79,7 +79,8 @@ const maxLooks = 4 << 20
 type poolFacts struct {
 	// stated has, for each key, the rows and slots that meet the pool's requirement.
 	stated map[string]nodepool.Mask
-	// cost is indexed by row*limits+limit. over are the rows of which the limits allow no further node. Nil without limits.
+	// cost has what one node of each row uses of each limit, indexed by row*len(limits)+limit. over are the rows of which the limits allow
+	// no further node. Nil without limits.
 	cost []int64
 	over bitset.Set
 }
@@ -191,8 +192,8 @@ func (x *explainer) roomyIn(t *nodepool.Table) bitset.Set {
 	return out
 }
 
-// reservable reports whether the slot's reservation has an instance left, and whether the pod may use an offering that is not a
-// reservation.
+// reservable reports whether the slot's reservation has an instance left or, if the slot has no reservation, whether the pod may use such a
+// slot.
 func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
 	c := q.p.Table.Catalog
 	id := c.Slots[slot].Reservation
@@ -248,8 +249,8 @@ func (x *explainer) varietySiteOf(q *question, cand *candidate) varietySite {
 // changed reports whether the pods are explained as if they required something else.
 func (x *explainer) changed(q *question) bool { return q.changed || x.loosely }
 
-// fitting calls see for the nodes that meet the question, are available and cost less than *below. For nodes that see uses, it must check
-// keepsVariety and admits. It may lower *below.
+// fitting calls see for the nodes that meet the question, are available and cost less than *below. For the nodes that see uses, see itself
+// must check keepsVariety and admits. see may lower *below.
 func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 	if q == nil {
 		return
@@ -363,7 +364,7 @@ func (x *explainer) option(q *question, cand *candidate) *planning.InstanceTypeO
 	}
 }
 
-// limitShare returns by how much the pool's limits are too low for one more node of the row, as a share of the limits.
+// limitShare returns by how much the pool's limits are too low for one more node of the row: the sum of the shares of all limits.
 func (x *explainer) limitShare(q *question, row int) float64 {
 	share := 0.0
 	x.exceeded(q, row, func(i int, over int64) { share += float64(over) / math.Max(float64(q.p.Limits.Max[i]), 1) })

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// survey counts the checks that the nodes of a pool fail, and keeps the nearest miss: of nodes that fail a single check.
+// survey counts the checks that the nodes of a pool fail, and keeps the nearest miss among nodes that fail a single check.
 type survey struct {
 	*explainer
 	// came has, for each instance type, the first check that its best node fails.
@@ -25,7 +25,7 @@ type survey struct {
 	// rules concern the pod. refusing marks those that refuse an otherwise suitable node.
 	rules    []rule
 	refusing []bool
-	// newDomain means that such a node adds a domain that is not allowed.
+	// newDomain means that an otherwise suitable node would add a domain that is not allowed.
 	newDomain bool
 	ruled     map[ruleSite]bool
 	small     candidate // scratch
