@@ -103,7 +103,7 @@ func (c *ceilingOf) mark(at int, a *alternative) {
 	}
 }
 
-// lessen lowers the least amounts of the kind at on the shared device i to amounts, where these are smaller.
+// lessen lowers least[i][at], the least amounts that requests of a kind take of a shared device, to amounts, where these are smaller.
 func (c *ceilingOf) lessen(i int32, at int, amounts []int64) {
 	if c.least[i] == nil {
 		c.least[i] = map[int][]int64{}

@@ -78,8 +78,8 @@ func (w *weighted) alike() bool {
 	return true
 }
 
-// shares returns sets of weights for the group's kinds: each set starts with another kind. It returns nil if there are fewer than two
-// kinds.
+// shares returns sets of weights for the group's kinds. Each kind is the first to get a weight in one of the sets. It returns nil if there
+// are fewer than two kinds.
 func (g *counterGroup) shares() []weighted {
 	all := kindSet{}
 	for i := range g.parts {

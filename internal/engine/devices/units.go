@@ -33,12 +33,12 @@ type nodeUnits struct {
 	inv     *Inventory
 	reach   *Reach
 	matches *Matches
-	// sets are the kinds that each device could serve, counted the number of units of each device.
+	// sets has, for each device, the kinds that it could serve. counted has the number of units of each device.
 	sets    []kindSet
 	counted []int64
-	// once contains shared devices that count as one unit: a claim must not get them twice.
+	// once marks the shared devices that count as one unit, because a claim must not get them twice.
 	once []bool
-	// takes is, by kind, the number of devices that a request takes on the node; 0 if it can't be met.
+	// takes has, by kind, the number of devices that a request takes on the node, or 0 if the request can't be met.
 	takes []int
 	// chosen is the chosen alternative of varied kinds.
 	chosen []*alternative
@@ -99,7 +99,7 @@ func (n *nodeUnits) countVaried() {
 	}
 }
 
-// met reports whether that many devices exist, in use or not.
+// met reports whether p.count matching devices exist, in use or not, and each selector can be evaluated.
 func (p *presence) met(inv *Inventory, reach *Reach, m *Matches) bool {
 	matching := m.of(inv, p.alternative)
 	n := 0
@@ -118,8 +118,8 @@ func (p *presence) met(inv *Inventory, reach *Reach, m *Matches) bool {
 	return n >= p.count
 }
 
-// mark adds the kind to the sets of the free devices that could serve it. If a selector can't be evaluated for one of them it adds the kind
-// to none, because the scheduler may refuse the node.
+// mark adds the kind to the sets of the free devices that could serve it. If a selector can't be evaluated for one of the node's devices,
+// it adds the kind to none, because the scheduler may refuse the node.
 func (n *nodeUnits) mark(at int) {
 	kind := &n.list[at]
 	if len(kind.alternatives) > 1 {
@@ -154,8 +154,8 @@ func (n *nodeUnits) mark(at int) {
 	}
 }
 
-// freeFor returns the devices that the alternative can get: all or none for one that asks for all. It returns false if a selector can't be
-// evaluated for one of the node's devices.
+// freeFor returns the devices that the alternative can get. If the alternative asks for all devices, these are all matching devices or
+// none. It returns false if a selector can't be evaluated for one of the node's devices.
 func (n *nodeUnits) freeFor(a *alternative, most int) ([]int32, bool) {
 	matching := n.matches.of(n.inv, a)
 	var out []int32
@@ -199,8 +199,9 @@ func (k *Kinds) firstOf(at int) bool {
 	return true
 }
 
-// dropImpossible removes all devices from the kinds of a bundle if it has requests for all devices and the scheduler would not allocate its
-// claim on the node: the scheduler gives up if constraints exclude one of all the devices, whatever alternatives there are.
+// dropImpossible removes all devices from a bundle's kinds if the scheduler would not allocate the bundle's claim on the node. This is so
+// if an alternative asks for all devices and constraints exclude one of them: then the scheduler gives up, whatever other alternatives
+// there are.
 func (n *nodeUnits) dropImpossible(first int) {
 	kinds := kindSet{}
 	all := false
@@ -226,7 +227,7 @@ func (n *nodeUnits) dropImpossible(first int) {
 	}
 }
 
-// countApart counts devices on which no others depend.
+// countApart counts the devices that use no counters and count as one unit: those that are not shared, and those in once.
 func (n *nodeUnits) countApart() {
 	for i, set := range n.sets {
 		if d := &n.inv.devices[i]; !set.empty() && (!d.shared || n.once[i]) && len(d.consumes) == 0 {

@@ -78,8 +78,8 @@ func (v *survey) walk(q *question) {
 	}
 }
 
-// eachWay sets cand to each offering of row r that meets the question and calls see. If no offering is available, it sets the price to
-// noPrice.
+// eachWay sets cand to each offering of row r that meets the question and calls see. If the offering is not available, cand.price is
+// market.NoPrice.
 func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 	row := &q.p.Table.Rows[r]
 	cand.row = r
@@ -133,7 +133,7 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 	return checksPassed
 }
 
-// noteVariety keeps the counts of the node with the most values; unmet minValues are compared first.
+// noteVariety stores in found the counts of the node that comes closest to the pool's minValues.
 func (v *survey) noteVariety(q *question, cand *candidate) {
 	found := v.lean[v.varietySiteOf(q, cand)]
 	sum := func(list []int) (n int) {

@@ -168,7 +168,7 @@ func (x ruleFaults) addNode(q *question, cand *candidate) int32 {
 	return host
 }
 
-// verdictOn returns the verdict that follows from the candidate's offering alone, or nil if the offering alone does not decide.
+// verdictOn returns the cached verdict on the candidate's offering, or nil if the offering alone does not decide.
 func (x ruleFaults) verdictOn(q *question, cand *candidate) *verdict {
 	if !q.plain || q.p.Table.Rows[cand.row].Resident != 0 {
 		return nil
@@ -280,7 +280,7 @@ func (x ruleFaults) skewNeeded(r *rule, domains []int32, of func(group int32) to
 	return x.t.S.Topology.SkewAfter(x.c.Topology, g, x.c.Shape, domains[group.At])
 }
 
-// words describes the rule.
+// words returns a description of the rule.
 func (x ruleFaults) words(r *rule) string {
 	m := x.m
 	group := &m.Topology[r.groups[0]]

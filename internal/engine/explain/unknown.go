@@ -45,7 +45,7 @@ func (x *explainer) unknownsOf(p *nodepool.Pool) []planning.Unknown {
 	return out[:min(len(out), maxUnknown)]
 }
 
-// unknownNeed returns the label or the value of the requirement that does not exist on any object, or nil if all exist.
+// unknownNeed returns the label or the value of the requirement that does not exist on any object, or nil if both exist.
 func (x *explainer) unknownNeed(p *nodepool.Pool, r requirements.Requirement) *planning.Unknown {
 	key := r.Key()
 	values, listed := x.knownValues(p.Table.Catalog, key)
@@ -120,7 +120,7 @@ type valuesKey struct {
 }
 
 // knownValues returns the values that instance types or offerings of the catalog state for a label, sorted. It returns false if they state
-// no value, or leave the value open.
+// no value, or if one of them does not list its values.
 func (x *explanations) knownValues(c *market.Catalog, key string) ([]string, bool) {
 	if !x.stated(c, key) {
 		return nil, false

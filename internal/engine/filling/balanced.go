@@ -124,7 +124,7 @@ func dominant(need, alloc []int64) int {
 	return at
 }
 
-// richest returns the resource that has the largest free share, of those for which an item is left to try, or -1.
+// richest returns, of the resources for which an item is left to try, the one with the largest free share, or -1 if no item is left.
 func (k *Packer) richest(opt *pricing.Option, lists [][]int32) int {
 	best, at := -1.0, -1
 	for d, list := range lists {

@@ -231,7 +231,7 @@ type ranked struct {
 	size  float64
 }
 
-// weights returns the resource prices of the option plus a small part of each resource's share, so that wasting a resource is never free.
+// weights returns the option's resource prices, each raised a little so that wasting a resource is never free.
 func (k *Packer) weights(o int32) []float64 {
 	p := k.p
 	opt := &p.Options[o]

@@ -105,7 +105,8 @@ func Seed(ctx context.Context, p *pricing.Problem, rules *Rules, effort packing.
 	}
 }
 
-// bargains returns, for each option, how much of what the items need it has for its price. The best option has 1.
+// bargains returns, for each option, which part of the items' needs it has room for, divided by its price, and scaled so that the best
+// option has 1.
 func bargains(p *pricing.Problem) []float64 {
 	total := make([]float64, p.Resources)
 	for i := range p.Items {

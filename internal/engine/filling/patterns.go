@@ -17,7 +17,7 @@ type patterns struct {
 	*Task
 	pr     *pricing.Program
 	master *lp.Master
-	// inBasis is indexed like the master's rows. It has the filling of each basic column; its load is nil for surplus columns.
+	// inBasis is indexed like the master's rows. It has the filling of each basic column; the load is nil for surplus columns.
 	inBasis []filling
 	order   []int32 // scratch
 	density []float64
@@ -48,7 +48,7 @@ const (
 	reprice = 8
 )
 
-// newPatterns returns nil if patterns are not worth their time.
+// newPatterns returns the patterns for the task, or nil if they are not worth their time.
 func newPatterns(t *Task) *patterns {
 	p, pr := t.p, t.v.Program
 	if pr == nil || len(p.Items) == 0 || len(p.Items) > maxPatternItems || len(pr.Bundles) < len(p.Items) {

@@ -47,7 +47,8 @@ type familyFinder struct {
 	known    map[planning.GangKey]int32
 }
 
-// of returns the family of the gangs that a group needs. The group is the gang's parent or one of its ancestors: the one at the level.
+// of returns the family of the gangs that a group needs. The group is the ancestor of the gang at the level: level 0 is the parent, level 1
+// the parent's parent, and so on.
 func (f *familyFinder) of(g *planning.Gang, level int) int32 {
 	groups := groupsOf(g)
 	for level+1 < len(groups) && !groups[level+1].spare {
@@ -76,7 +77,8 @@ func (f *familyFinder) add(within int32) int32 {
 	return at
 }
 
-// level is the parent or an ancestor of a gang. spare means that it is complete without the group or the gang below it.
+// level is the parent or an ancestor of a gang. spare means that this group is complete even if the group or the gang below it has no
+// place.
 type level struct {
 	name   string
 	shared int

@@ -88,7 +88,7 @@ func (t *Launching) Recall(a *Answers) {
 	}
 }
 
-// askedOf is the function that asks. It is part of the key, because the functions return different answers.
+// askedOf is the function whose answer is cached. It is part of the key, because the functions return different answers.
 type askedOf byte
 
 const (

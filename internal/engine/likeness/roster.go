@@ -258,7 +258,7 @@ func (r *Roster) amounts(pod *corev1.Pod) {
 	w.Number(0)
 }
 
-// fit sets w.Requests to zeros, one for each known resource.
+// fit resets w.Requests and r.present, with one entry for each known resource.
 func (r *Roster) fit() {
 	n := r.resources.Len()
 	w := &r.writer

@@ -95,8 +95,8 @@ func (w *Writer) standing(pod *corev1.Pod) {
 	}
 }
 
-// deviceClaims writes the names of the objects that say which devices the pod claims. The class depends on the content of the claims, not
-// on their names.
+// deviceClaims writes the names of the objects that say which devices the pod claims. Pods with other names can still be in the same class,
+// because the class depends on the content of the claims.
 func (w *Writer) deviceClaims(spec *corev1.PodSpec) {
 	for i := range spec.ResourceClaims {
 		c := &spec.ResourceClaims[i]
@@ -153,7 +153,8 @@ func ClaimsDevices(spec *corev1.PodSpec) bool {
 	return len(spec.ResourceClaims) > 0 || anyClaims(spec.Containers) || anyClaims(spec.InitContainers)
 }
 
-// anyClaims reads the containers in place: they are large, and copying them for every pod would take longer than reading them.
+// anyClaims reports whether a container claims devices. It reads the containers in place: they are large, and copying them for every pod
+// would take longer than reading them.
 func anyClaims(list []corev1.Container) bool {
 	for i := range list {
 		if len(list[i].Resources.Claims) > 0 {

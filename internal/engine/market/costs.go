@@ -146,7 +146,8 @@ func (c *Commitment) use(instanceType string, price int64) int64 {
 type costTable struct {
 	of   *Costs
 	list []int64 // like Catalog.prices
-	// applies says, for each offering, which terms apply.
+	// inPool says, by term, whether it applies to nodes of the pool. variants and slots have, by term, the variants and slots to which it
+	// applies.
 	inPool          []bool
 	variants, slots []bitset.Set
 	// covered is indexed by commitment, and then by variant*slots+slot.
