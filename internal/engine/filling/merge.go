@@ -16,8 +16,8 @@ const (
 )
 
 // merge puts the loads of two bins onto one node if that costs less than both. A packer by value misses this if each of two small nodes has
-// more value for its price, but one large node would leave less room unused. It examines pairs of the bins with the least value for their
-// price. The pair that saves most is merged first.
+// more value for its price, but one large node would leave less room unused. It examines pairs of the bins whose price exceeds the value of
+// their pods most. The pair that saves most is merged first.
 func (k *Task) merge(ctx context.Context, g *Bins) {
 	for range mergeRounds {
 		if len(g.List) < 2 || ctx.Err() != nil || !k.mergeOnce(g) {

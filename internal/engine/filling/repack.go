@@ -17,7 +17,8 @@ const (
 	WorthRepacking = 500
 )
 
-// repack empties the bins with the least value for their price and packs their pods again. It keeps the result if that is cheaper.
+// repack empties the bins whose price exceeds the value of their pods most, and packs these pods again. It keeps the result if that is
+// cheaper.
 func (k *Task) repack(ctx context.Context, g *Bins) {
 	take := repackBins
 	for range repackRounds {
@@ -37,7 +38,7 @@ func (k *Task) repack(ctx context.Context, g *Bins) {
 	}
 }
 
-// worstBins returns the indexes of the bins with the least value per dollar, ascending, at most take of them.
+// worstBins returns at most take bins, as ascending indexes: those whose price exceeds the value of their pods most.
 func (k *Task) worstBins(g *Bins, take int) []int {
 	p, v := k.p, k.v
 	type ranked struct {

@@ -201,7 +201,7 @@ func (t *Launching) PlaceNew(ctx context.Context, q planning.Query) (planning.Ou
 		return out, ctx.Err()
 	}
 	out, err := solving.Of(t.Trial).Place(ctx, o)
-	// If pods have no place because of a spread, every node has already been tried.
+	// If there are topology rules, only an answer that places all pods is cached.
 	if err == nil && (out.Unplaced == 0 || t.S.Topology == nil) {
 		t.keepAnswer(asked, before, out.NewCost, out.Unplaced == 0)
 	}

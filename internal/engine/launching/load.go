@@ -136,8 +136,8 @@ func (f *loading) suits(l *waitingLoad, number int, k *kind) bool {
 	return l.suits.Has(number) && (l.class.Topology == nil || f.t.S.Topology.AdmitsDomains(l.class.Topology, l.class.Shape, f.t.placesOfKinds().List[k.cell]))
 }
 
-// suitingKinds returns the numbers of the kinds of stage that pods at the stage other may use. It is for the first stage of these pods. The
-// result is cached.
+// suitingKinds returns the numbers of the kinds of stage that pods at the stage other may use. It is only used with the first stage of
+// these pods. The result is cached.
 func (t *Launching) suitingKinds(stage, other int32, kinds []kind) bitset.Set {
 	pair := [2]int32{stage, other}
 	out, known := t.kindsSuiting[pair]

@@ -81,7 +81,7 @@ func (x *GangIndex) findFamilies() {
 	x.Families = families
 }
 
-// rank raises the gang's priority to the pod's.
+// rank raises the gang's priority to the pod's priority, if that is higher.
 func (g *Gang) rank(pod *corev1.Pod) {
 	priority := int32(0)
 	if pod.Spec.Priority != nil {

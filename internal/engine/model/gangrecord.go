@@ -91,7 +91,7 @@ type NumberedPods struct {
 func (p *NumberedPods) waiting(pod int32) int32   { return p.Waiting(pod) }
 func (p *NumberedPods) bound(node, pod int) int32 { return p.Bound(node, pod) }
 
-// readAs returns the pod itself: if limits on spot nodes or run times matter, a model is not updated.
+// readAs returns the pod itself, because a model is not updated if limits on spot nodes or run times matter.
 func (p *NumberedPods) readAs(_ int32, pod *corev1.Pod) *corev1.Pod { return pod }
 
 func (p *NumberedPods) variant(_ int32, original, pod *corev1.Pod) int32 {

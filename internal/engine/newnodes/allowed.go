@@ -106,7 +106,7 @@ func rulesSeeTypes(m *model.Model, pool int32) bool {
 	})
 }
 
-// domainsKnown appends those possible domains of the pool's nodes that already contain nodes counted by all spreads.
+// domainsKnown appends one bit for each domain that the pool's nodes may be in: whether all spreads over its key already have a node there.
 func (t NewNodes) domainsKnown(text []byte, pool int32) []byte {
 	if t.S.Topology == nil {
 		return text

@@ -34,7 +34,7 @@ func (t NewNodes) Wider(mc *state.Node, loads []state.Binding) (rows, slots bits
 	return rows, slots
 }
 
-// narrowed does the work of FindAllowed and Wider, for a node that need not be allowed itself.
+// narrowed does the work of FindAllowed and Wider, but its result may exclude the planned node itself.
 func (t NewNodes) narrowed(mc *state.Node, loads []state.Binding, wider bool) (rows, slots bitset.Set, claim requirements.Set) {
 	m := t.M
 	p := m.Pools[mc.Pool]
@@ -205,8 +205,9 @@ func labelsOf(m *model.Model, groups []*topology.Groups, counts func(g int32, ow
 }
 
 // stayKnown narrows rows and slots of a node so that rules about other pods are not affected: the node must not add a domain that spreads
-// of the plan have not counted. Domains of the planned node are allowed, and domains that already have nodes. It returns label requirements
-// that express this. pinned labels are already decided. If wider is set, the set of spreads that ignore the node may change.
+// of the plan have not counted. It allows the domains of the planned node, and domains that already have nodes counted by these spreads. It
+// returns label requirements that express this. pinned labels are already decided. If wider is set, the set of spreads that ignore the node
+// may change.
 func (t NewNodes) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []string, rows, slots bitset.Set, wider bool) requirements.Set {
 	m := t.M
 	p := m.Pools[mc.Pool]
@@ -244,8 +245,8 @@ func (t NewNodes) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []st
 	return kept
 }
 
-// filteredBy returns the labels because of which hard spreads ignore the node. With another value of such a label, the node could be an
-// empty domain for them. It also returns the labels because of which spreads with minDomains count the node.
+// filteredBy returns the labels because of which hard spreads ignore the node. With another value of such a label, the node could add an
+// empty domain that these spreads count. It also returns the labels because of which spreads with minDomains count the node.
 func filteredBy(m *model.Model, mc *state.Node, as *nodepool.Assignment) []string {
 	var keys []string
 	var labels *requirements.Set
@@ -358,8 +359,8 @@ func spreadBy(m *model.Model, at int) bool {
 	return slices.ContainsFunc(m.Topology, func(g topology.Group) bool { return g.Kind == topology.Spread && g.Hard && g.At == at })
 }
 
-// knownEverywhere reports whether all hard spreads over this topology key already have a node in the domain. Spreads with minDomains count
-// as if they had none.
+// knownEverywhere reports whether all hard spreads over this topology key already have a node in the domain. A spread with minDomains is
+// treated as if it had no node in the domain.
 func (t NewNodes) knownEverywhere(at int, d int32) bool {
 	for g := range t.M.Topology {
 		group := &t.M.Topology[g]

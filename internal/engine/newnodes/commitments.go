@@ -135,8 +135,8 @@ func coveredOptions(m *model.Model, n *BoughtNode, c *market.Covered) []planning
 	return out
 }
 
-// keepCovered restricts the replacements of a node that was planned because of a commitment. Only nodes remain that the commitment covers
-// in every slot in which it covers the planned node; other slots are removed.
+// keepCovered restricts the replacements of a node that was planned because of a commitment. It removes the slots in which the commitment
+// does not cover the planned node, and then the rows that it does not cover in each remaining slot.
 func keepCovered(m *model.Model, mc *state.Node, rows, slots bitset.Set) {
 	if mc.Commitment == 0 {
 		return

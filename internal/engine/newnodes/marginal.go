@@ -70,8 +70,8 @@ func marginalOptions(m *model.Model, n *BoughtNode, options []planning.InstanceT
 	return out, rest
 }
 
-// offered returns the row and slot of an option. The row is the first of the type's rows that is on offer, as in optionsFor. row is -1 if
-// there is no such row.
+// offered returns the row and slot of an option. The row is the type's first row that has the option's price and room for the node's pods,
+// as in optionsFor. row is -1 if there is no such row.
 func (n *BoughtNode) offered(m *model.Model, option planning.InstanceTypeOption) (row, slot int) {
 	p := m.Pools[n.Planned.Pool]
 	for _, o := range n.offers.rows {

@@ -65,8 +65,8 @@ func optionAt(m *model.Model, c *market.Catalog, name string, variant, slot int,
 }
 
 // optionsFor appends to out the instance types that hold the node's pods, cheapest first, each with its cheapest offering. It stops after
-// the requested number, unless commitments require the planned type. It leaves out types that would use more of the pool's limits than the
-// planned type plus spare. spare is the node's share of the limits that the plan leaves unused.
+// limit types, unless the model has commitments. It leaves out types that would use more of the pool's limits than the planned type plus
+// spare. spare is the node's share of the limits that the plan leaves unused.
 func optionsFor(m *model.Model, out []planning.InstanceTypeOption, p *nodepool.Pool, mc *state.Node, spare []int64, offers *offersOf, limit int) []planning.InstanceTypeOption {
 	t, dims := p.Table, m.Resources.Len()
 	var most []int64
@@ -110,8 +110,8 @@ func ownFirst(m *model.Model, options []planning.InstanceTypeOption, p *nodepool
 	return true
 }
 
-// rowOf returns the row of the first option in the list: the type's cheapest row that holds the node's pods, and of equally cheap rows the
-// first.
+// rowOf returns the row of the named type: its cheapest row that holds the node's pods, and of equally cheap rows the first. If there is no
+// such row, it returns the row of the planned node.
 func rowOf(m *model.Model, p *nodepool.Pool, name string, mc *state.Node, offers []rowOffer) int {
 	for i := range offers { // offers are sorted by price, then name, then row
 		if row := offers[i].row; typeNameOf(p, row) == name && resources.Fits(mc.Used, p.Table.AllocOf(int(row), m.Resources.Len())) {

@@ -79,7 +79,7 @@ func (t NewNodes) emptiestOf(g int32, c *podclass.Class) int32 {
 	return max(least, 0)
 }
 
-// labelsOf returns the labels of a host that pods ask about.
+// labelsOf returns those labels of the host that pods ask about.
 func (t NewNodes) labelsOf(host int32) requirements.Set {
 	if host < int32(len(t.M.Nodes)) {
 		return t.M.Groups[t.M.Nodes[host].Group].Labels

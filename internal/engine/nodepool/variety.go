@@ -34,7 +34,7 @@ func (p *Pool) VariedFor(planned int32, need []int64, rows, slots bitset.Set) bo
 	return p.variedWithin(need, rows, slots, p.RowCost(int(planned)))
 }
 
-// variedWithin is like VariedFor, but a type may use the amounts most of the pool's limits; nil means any amount.
+// variedWithin is like VariedFor, but leaves out types that use more of the pool's limits than most. most may be nil.
 func (p *Pool) variedWithin(need []int64, rows, slots bitset.Set, most []int64) bool {
 	found := make([]map[string]bool, len(p.Variety))
 	for i := range found {

@@ -72,7 +72,7 @@ func (j *Alike) Left(left []int) []int {
 // Split assigns the pods of joined items to the given items, one after another.
 type Split struct {
 	j *Alike
-	// at has, for each joined item, the next part, and taken the number of pods of this part that are used.
+	// at has, for each joined item, the index of the next part. taken has the number of pods of this part that are used.
 	at, taken []int
 }
 

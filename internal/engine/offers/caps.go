@@ -17,7 +17,7 @@ type Cap struct {
 	group  int32
 	kind   topology.Kind
 	Amount int64
-	// counts means that pods which do not state the rule but are counted by it also take some.
+	// counts means that pods which do not state the rule but are counted by it also take some of the amount.
 	counts bool
 	// pressing is the least number of nodes that the items need because of the rule.
 	pressing int64
@@ -164,7 +164,7 @@ func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 			}
 		})
 	}
-	said := make(map[int32]bool, len(classOf)) // whether caps and PerNode express all rules
+	said := make(map[int32]bool, len(classOf)) // by group: whether caps or PerNode express the rule
 	for g, class := range classOf {
 		said[g] = !m.resident(g) && (class != several || slices.ContainsFunc(caps, func(c Cap) bool { return c.group == g }))
 	}

@@ -104,7 +104,8 @@ func (s *search) roundUp(cost int64) int64 {
 	return (cost + s.unit - 1) / s.unit * s.unit
 }
 
-// rank sorts options by their ratio of value to price. Good options have at least the share least of the best ratio.
+// rank sorts options: first the good options by price, then the others by their ratio of value to price, highest first. A good option has
+// at least the share least, in parts of RatioOne, of the best ratio.
 func rank(p *Problem, options []int32, least int64) ranking {
 	best := int64(0)
 	for _, o := range options {
@@ -185,7 +186,7 @@ func (s *search) nearest(r ranking, price int64) int {
 }
 
 // construct packs the remaining pods of the items (f.left) node by node. It returns false if some pod fits no option, if the cost of the
-// nodes reaches below, or if it exceeds the filler's steps. The nodes are valid until the next construction: see copyOf.
+// nodes would not be less than below, or if the filler's steps are used up. The nodes are valid until the next construction: see copyOf.
 func (s *search) construct(items []int32, w way, below int64) (nodes []Node, cost int64, ok bool) {
 	p, f := s.p, s.f
 	s.nodes, s.loads, s.amounts, s.live = s.nodes[:0], s.loads[:0], s.amounts[:0], s.live[:0]

@@ -47,7 +47,7 @@ func (s *search) fewer(nodes []Node) []Node {
 	return out
 }
 
-// priced returns the options with exactly this price: those with an index from from up to, but not including, to.
+// priced returns the range of the options with exactly this price: from is included, to is not.
 func (s *search) priced(price int64) (from, to int32) {
 	by := func(o Option, price int64) int { return cmp.Compare(o.Price, price) }
 	at, _ := slices.BinarySearchFunc(s.p.Options, price, by)

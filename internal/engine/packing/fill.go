@@ -19,8 +19,8 @@ type filler struct {
 	asked, scarce []int
 	// needs is indexed by item*len(asked)+k. It has the amount of asked[k] that a pod needs.
 	needs []int64
-	// order lists all items: the items of a family are adjacent, larger items first. family is indexed by item. The items of a family
-	// differ in only one scarce resource.
+	// order lists all items: the items of a family are adjacent, larger items first. family has the family of each item. The items of a
+	// family differ in only one scarce resource.
 	order, family []int32
 	// ruled says, for each item, whether Problem.Room must be called.
 	ruled []bool
@@ -42,8 +42,8 @@ type filler struct {
 	steps int
 }
 
-// room is the free share of a resource. A pod that takes a share scores free times double with it, before the shortfall is subtracted.
-// double is twice the weight of the resource.
+// room is the free share of a resource. For this resource, the score of a pod is its share x slope, minus its part of the shortfall (see
+// lead). slope is free x double, and double is twice the weight of the resource.
 type room struct{ free, slope, double int64 }
 
 // take subtracts a share from the free share of the resource.

@@ -51,8 +51,8 @@ func (s *search) handOver(ctx context.Context, nodes []Node, bound int64, steps 
 	return nodes
 }
 
-// keepApart reports whether pods are bound to cells or rules limit how many of them share a node. In the second case only some pods need a
-// dimension that is not a resource.
+// keepApart reports whether pods are bound to cells or rules limit how many of them share a node. Such a rule is a dimension that is not a
+// resource and that only some pods need.
 func (s *search) keepApart() bool {
 	p := s.p
 	if len(s.cells) > 0 || slices.ContainsFunc(p.Items, func(it Item) bool { return it.Ruled || it.PerNode < it.Count }) {
@@ -174,7 +174,7 @@ func (s *search) rate(d int) float64 {
 	return least
 }
 
-// smaller lists options for a smaller node, the most expensive first. The last entry is -1, which means no node.
+// smaller lists cheaper options for the node, at most maxSmaller, the most expensive first. The last entry is -1, which means no node.
 func (h *handover) smaller(node int) []int32 {
 	p := h.s.p
 	var out []int32
@@ -197,8 +197,8 @@ func (h *handover) bindsTo(node int, opt *Option) bool {
 	return true
 }
 
-// shrink changes the giver to a node of the option and hands over the pods that no longer fit. It returns false if the cost of the result
-// would reach below.
+// shrink changes the giver to a node of the option and hands over the pods that no longer fit. It returns false if this is not possible
+// with a cost less than below.
 func (h *handover) shrink(option int32, below int64) bool {
 	p := h.s.p
 	h.cost -= p.Options[h.option[h.giver]].Price
@@ -241,8 +241,8 @@ func (h *handover) move(item int32, taker int) {
 	}
 }
 
-// grow changes a taker to an option that has room for a pod of the giver, for the least additional cost. It returns false if the cost would
-// reach below.
+// grow changes a taker to an option that has room for a pod of the giver, for the least additional cost. It returns false if this is not
+// possible with a cost less than below.
 func (h *handover) grow(below int64) bool {
 	p := h.s.p
 	taker, to, least := -1, int32(-1), below-h.cost
@@ -271,7 +271,8 @@ func (h *handover) grow(below int64) bool {
 	return true
 }
 
-// cheapest returns the first option, up to and including option, that holds the node's pods.
+// cheapest returns the cheapest option before the given option that holds the node's pods, or the given option if none does. Options are
+// sorted by price.
 func (h *handover) cheapest(node int, option int32) int32 {
 	for o := range option {
 		if h.holds(node, o, -1) {

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// best returns the pod to move: the one that relieves the giver most in relation to the room that it takes on a taker with room. item is -1
-// if no pod can move.
+// best returns the item of the pod to move, and its taker. This pod relieves the giver most in relation to the room that it takes on the
+// taker. item is -1 if no pod can move.
 func (h *handover) best() (item int32, taker int) {
 	item, taker = -1, -1
 	most := 0.0

@@ -74,7 +74,7 @@ func (f *filler) endAt(end int) {
 	}
 }
 
-// lead makes an item the first of its family.
+// lead makes the item the head h of its family.
 //
 // The score of a pod says by how much it would reduce the weighted sum of squared free shares: Σ weight·(room² − (room−share)²) = Σ
 // 2·weight·room·share − Σ weight·share². The second sum, the shortfall, does not depend on the node's load.
