@@ -103,8 +103,8 @@ func (f *filler) shares(item int32) []int64 {
 	return f.fit.shares[int(item)*n:][:n]
 }
 
-// scan returns the best item that can go on the node; its head is below 0 if no item can. It also returns the second best item, even if
-// that item can't go on the node.
+// scan returns the best item that can go on the node; its head is -1 if no item can. It also returns the second best item, even if that
+// item can't go on the node.
 func (f *filler) scan() (best, second scored) {
 	best, second = scored{head: -1, score: gone}, scored{head: -1, score: gone}
 	f.steps -= stepsPerScan + len(f.heads)/headsPerStep

@@ -13,8 +13,8 @@ const fairGap = 40
 // cheaper.
 const unfairSteps = 4
 
-// improve repeatedly takes a few nodes apart and packs their pods in another way. Nodes with the least value for their price are taken
-// apart first. Cheaper packings are kept. Every other time, packings of equal cost are also kept, so that different pods come together.
+// improve repeatedly takes a few nodes apart and packs their pods in another way. It prefers nodes whose price exceeds the value of their
+// pods most. Cheaper packings are kept. Every other time, packings of equal cost are also kept, so that different pods come together.
 func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effort) []Node {
 	p, f := s.p, s.f
 	cost := p.Cost(nodes)
@@ -35,7 +35,7 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effor
 		}
 		below := before + int64(1-idle%2)
 		if s.roundUp(worth) >= below {
-			continue // no nodes for these pods are cheaper
+			continue // by their values, these pods can't get cheaper nodes
 		}
 		clear(f.left)
 		for _, i := range apart {
@@ -75,8 +75,8 @@ func (e Effort) ends(idle, steps, nodes int, fair bool) bool {
 	return idle >= rounds*(nodes+8) || enough > 0 && steps >= enough
 }
 
-// pick returns the nodes to take apart. It repeatedly draws a few nodes at random and takes the one that loses most. The result is valid
-// until the next call.
+// pick returns the nodes to take apart. It repeatedly draws a few nodes at random and takes the one with the highest lost. The result is
+// valid until the next call.
 func (s *search) pick(nodes []Node, r *rand.Rand) []int {
 	out := s.picked[:0]
 	few := 2 + r.IntN(7)

@@ -204,7 +204,8 @@ func (t Growth) GrowTo(class, i, stage int32, load []state.Binding) bool {
 // allowing returns which nodes of the pool can hold the load.
 type allowing func(mc *state.Node, load []state.Binding) (rows, slots bitset.Set)
 
-// growWithin does the same as GrowTo with the allowed nodes that the commitment covers; 0 means all allowed nodes.
+// growWithin does the same as GrowTo, but only with allowed nodes that the commitment covers. If commitment is 0, it uses all allowed
+// nodes.
 func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Binding, allowed allowing) bool {
 	m := t.M
 	mc := &t.S.Planned[i]

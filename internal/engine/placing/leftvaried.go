@@ -40,7 +40,7 @@ func (t Growth) vacated(domains []int32) bool {
 	return false
 }
 
-// exchangeVaried does the same as exchange. It reports whether this node, with its load, and all other nodes still meet their pools'
+// exchangeVaried replaces new node i by other. It reports whether this node, with its load, and all other nodes still meet their pools'
 // minValues.
 func (t Growth) exchangeVaried(i int32, other state.Node, load []state.Binding) bool {
 	var domains []int32

@@ -33,8 +33,8 @@ func (t Placing) Move(q planning.Query) (left int) {
 	return left
 }
 
-// unlaunchable returns the pending classes with hard spreads for which limits allow no new node. Only for these classes, spreads count only
-// existing domains, as Place does in its last step.
+// unlaunchable returns the pending classes with hard spreads for which limits allow no new node. For these classes only, spreads count only
+// the domains that exist, as in the last step of Place.
 func (t Placing) unlaunchable(classes []int32) []int32 {
 	if t.S.Topology == nil || !slices.ContainsFunc(t.M.Pools, func(p *nodepool.Pool) bool { return p.Limits != nil }) {
 		return nil

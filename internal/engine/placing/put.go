@@ -39,7 +39,8 @@ func (t Placing) Put(node string, pods []planning.PodKey) error {
 	return nil
 }
 
-// admitsPut does the same as admits for a pod whose domain is fixed: spreads count only existing domains.
+// admitsPut reports whether rules allow a pod of the class on the host. The host is given, so it is enough if they do when spreads count
+// only existing domains.
 func (t Placing) admitsPut(c *podclass.Class, host int32) bool {
 	if t.S.Admits(c, host) || t.S.Topology == nil {
 		return true

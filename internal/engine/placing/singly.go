@@ -31,13 +31,13 @@ func (t Placing) PlaceSingly(ctx context.Context, c *layout.Cells, classes []int
 		}
 		order = slices.DeleteFunc(order, func(class int32) bool { return t.S.Waiting[class] == 0 })
 		if t.S.Topology == nil {
-			return // changes to other pods can't help
+			return // without rules, changes to other pods can't help
 		}
 	}
 }
 
-// placeOne places pods of the class on the first host that takes one. If no rule concerns them, it places as many as the host takes,
-// otherwise one.
+// placeOne places pods of the class on the first host that takes one, or on a new node. If no rule concerns them, it places as many as the
+// host takes, otherwise one.
 func (t Placing) placeOne(c *layout.Cells, class int32) bool {
 	if host, stage := t.FindHost(class); host >= 0 {
 		t.Add(state.Binding{Class: class, Host: host, Count: t.BulkOn(class, host), Stage: stage, Tight: SpreadsOf(t.Trial).Tightly(class)})

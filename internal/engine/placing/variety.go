@@ -40,7 +40,7 @@ func (t Growth) SettlesForLess(class int32) bool {
 	return len(stages) > 0 && !variedSomewhere(t.M, c.Requests, stages[0])
 }
 
-// variedSomewhere reports whether some pool of the stage meets its minValues with one pod, or has no minValues and has a node for the pod.
+// variedSomewhere reports whether some pool of the stage has a node for one pod and meets its minValues with it.
 func variedSomewhere(m *model.Model, requests []int64, stage int32) bool {
 	return slices.ContainsFunc(m.Stages[stage].Uses, func(u podclass.Use) bool {
 		p := m.Pools[u.Pool]

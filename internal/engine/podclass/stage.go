@@ -29,10 +29,10 @@ const (
 	sacrificeSoftTaints            // a PreferNoSchedule taint is not tolerated
 )
 
-// stagesOf lists a shape's stages. First are stages with as many preferences as can be kept together, then with fewer of the lighter
-// preferences, then without preferences, and last on pools with PreferNoSchedule taints. Within each of these levels, pools are sorted by
-// weight, and pools of equal weight form one stage. Each alternative of the required affinity is tried with each level of preferences, so
-// that every pod that could have a node gets a stage.
+// stagesOf lists a shape's stages. The first stages keep as many preferences as can be kept together. The next stages keep fewer of the
+// lighter preferences, and then none. The last stages also use pools with PreferNoSchedule taints. Within each of these levels, pools are
+// sorted by weight, and pools of equal weight form one stage. Each alternative of the required affinity is tried with each level of
+// preferences, so that every pod that could have a node gets a stage.
 func (r *Reader) stagesOf(s *Shape) []Stage {
 	var out []Stage
 	for _, level := range r.levels(s) {
@@ -77,7 +77,7 @@ func (r *Reader) levels(s *Shape) []level {
 			}
 		}
 		if len(with) == 0 {
-			continue // no node meets it together with the heavier preferences
+			continue // no node meets this preference together with the heavier ones
 		}
 		terms, sum = with, sum+p.Weight
 		kept = append(kept, level{terms, sacrificeNothing, float64(sum) / float64(max(total, 1))})

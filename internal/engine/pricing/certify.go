@@ -28,16 +28,16 @@ type LimitedUse struct {
 	Draws []draw
 }
 
-// draw is an option that uses a limited thing.
+// draw is an option that uses a reservation or a commitment.
 type draw struct {
 	Option *Option
 	Used   float64
 	Lambda []float64
 }
 
-// certify computes the proof of the bound that the values give. The price of a limited thing is the highest amount by which the value on a
-// node that uses it exceeds the node's price. If these prices reduce the bound by more than the pods' values add, all values are scaled
-// down instead.
+// certify computes the proof of the bound that the values give. The price of a reservation or commitment is the highest amount, per unit
+// used, by which the value on a node that uses it exceeds the node's price. If these prices reduce the bound by more than the pods' values
+// add, all values are scaled down instead.
 func (v *Values) certify(p *Problem) {
 	v.Certified = Certified{Item: v.Item, Scale: 1, Limits: v.limits(p)}
 	v.Bound = v.sum(p)

@@ -107,9 +107,9 @@ func NewProgram(p *Problem, places []Place) *Program {
 	return pr
 }
 
-// generate runs column generation. As long as a node can hold more value than it costs, that filling becomes a column and the values are
-// corrected. Few options are relevant in the end. So it works with the relevant options until none of them improves the mix, and only then
-// checks all others.
+// generate runs column generation. As long as some filling is worth more than its node's price, that filling becomes a column and the
+// values are corrected. Few options are relevant in the end. So it works with the relevant options until none of them improves the mix, and
+// only then checks all others.
 func (pr *Program) generate(ctx context.Context) {
 	hot := pr.start()
 	pr.spread(pr.startCenter())
@@ -247,7 +247,7 @@ type standstill struct {
 	entered     int
 }
 
-// shrinkCenter divides the best known values by ratio, because an option can hold ratio times its price of them.
+// shrinkCenter divides the best known values by ratio, because an option can hold a value of ratio times its price.
 func (pr *Program) shrinkCenter(ratio float64) {
 	if ratio <= 1 {
 		return
@@ -358,7 +358,7 @@ func (pr *Program) Nodes() int {
 	return int(sum)
 }
 
-// settle sets pr.lambda to the prices of the options' resources at the given values of bundles.
+// settle sets pr.Value to the given values of bundles, and pr.Lambda to the prices of the options' resources at these values.
 func (pr *Program) settle(value []float64) {
 	for b, u := range value {
 		pr.Value[b] = max(u, 0)

@@ -236,8 +236,8 @@ func (pr *Program) mixed(o int32, pods, kinds []float64) {
 // splitSteps is the number of times that an interval is halved to find a split of the pods.
 const splitSteps = 24
 
-// split sets part to those of the remaining pods that go on the nodes. It chooses them so that the nodes' two scarcest resources are used
-// equally: it takes more of the pods whose needs have the nodes' proportion.
+// split sets part to those of the remaining pods, left, that go on the nodes m. It chooses them so that the nodes' two scarcest resources
+// are used equally: it takes more of the pods whose needs have the nodes' proportion.
 func (pr *Program) split(m bought, left, part []float64) {
 	first, second := pr.scarcest(m, left)
 	if second < 0 {

@@ -174,8 +174,9 @@ func (pr *Program) cheapest(bn *bundle, lambda []float64, need func(d int) float
 const nearlyProven = 1 + 1e-5
 
 // lower returns lowered values and resource prices: for options that could hold far more value than their price, and for the pods on them.
-// It returns nil if there are no such options. If the linear program was not solved to the end, or has rows for bundles of different pods,
-// scaling all values down because of the worst option would unnecessarily lower the values of all other pods.
+// It returns nil if there are no such options. Otherwise all values would be scaled down because of the worst option. That would
+// unnecessarily lower the values of all other pods if the linear program was not solved to the end, or has rows for bundles of different
+// pods.
 func (pr *Program) lower(u, lambda []float64) (values, prices []float64) {
 	if pr.p.Rough {
 		return nil, nil

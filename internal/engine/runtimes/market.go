@@ -12,7 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// reservation is a reservation that has an end. Its labels are what offerings state of it in addition to zone and capacity type.
+// reservation is a reservation that has an end. labels are the labels that its offerings state in addition to zone, region and capacity
+// type.
 type reservation struct {
 	name   string
 	labels map[string]string
@@ -79,7 +80,7 @@ func note(known map[string]reservation, o *cloudprovider.Offering) bool {
 const zoneIDLabel = "topology.k8s.aws/zone-id"
 
 // without returns the requirement that a node belongs to none of the reservations in short. These must be the ones that end first. It uses
-// the label with the most values, which is the ID. If no label distinguishes these reservations from others, the requirement excludes all
+// the label with the most values, usually the ID. If no label distinguishes these reservations from others, the requirement excludes all
 // reserved nodes.
 func (m market) without(short []reservation) corev1.NodeSelectorRequirement {
 	rest := slices.Concat(m.ends[len(short):], m.others)

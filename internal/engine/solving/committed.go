@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// packCommitted buys nodes for the items in two ways: as if there were no commitments, and with the nodes first that save most through
-// commitments. It keeps the result that leaves the fewest pods pending; if both leave the same number, the cheaper result.
+// packCommitted buys nodes for the items in several ways: as if there were no commitments, and starting with the nodes that save most
+// through commitments. It keeps the result that leaves the fewest pods pending and, of these, the cheapest.
 func (t Solving) packCommitted(ctx context.Context, p *offers.Choice, v *pricing.Values) []int {
 	before := t.Mark()
 	first := *p

@@ -134,7 +134,7 @@ func (s *together) followOthers(namespace string) {
 	}
 }
 
-// prepare sets the options of the gangs that keep at most most preferences. It returns false if a gang has no options.
+// prepare sets the options of the gangs, for each number of kept preferences up to most. It returns false if a gang has no options.
 func (s *together) prepare(most int) bool {
 	s.most, s.options = most, make([][][]model.GangOption, len(s.order))
 	for at, number := range s.order {
