@@ -71,15 +71,15 @@ func resizing(pod *corev1.Pod) map[string]*corev1.ContainerStatus {
 	note(pod.Status.ContainerStatuses)
 	note(pod.Status.InitContainerStatuses)
 	if out != nil && resizeInfeasible(pod) {
-		// The node can't grant the requested size, so only the current allocation counts. A container may have a status but no entry in the
-		// spec: the empty entry below is for this case.
+		// The node can't grant the requested size, so only the current allocation counts. An entry without a name means
+		// that the requests in the spec don't count.
 		for name, status := range out {
 			held := *status
 			held.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{}}
 			maxLists(held.Resources.Requests, status.Resources.Requests)
 			maxLists(held.Resources.Requests, status.AllocatedResources)
 			held.AllocatedResources = nil
-			held.Name = "" // an empty entry means that the spec is ignored
+			held.Name = ""
 			out[name] = &held
 		}
 	}

@@ -323,7 +323,8 @@ type choice struct {
 	kept   int
 }
 
-// combinations lists the combinations of options that agree, those that keep most preferences first. few is false if there are more than most.
+// combinations lists the combinations of options that agree, those that keep most preferences first. few is false if there are more than
+// most combinations.
 func (s *together) combinations(most int) (out []combination, few bool) {
 	lists := make([][]choice, len(s.order))
 	for at, number := range s.order {

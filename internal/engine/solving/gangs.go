@@ -188,8 +188,8 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	return true
 }
 
-// wishedOption returns the option that keeps the most wishes and costs at most the premium more, or nil if the gang has no place. levels
-// has the options by the number of kept preferences, like Gang.Levels.
+// wishedOption returns, of the options that cost at most the premium more than the cheapest, the one that keeps the most preferences, or
+// nil if the gang has no place. levels has the options by the number of kept preferences, like Gang.Levels.
 func (t Gangs) wishedOption(ctx context.Context, number int32, levels [][]model.GangOption) *gangTrial {
 	wishes := len(levels) - 1
 	if t.Options.Preferences == planning.PreferencesIgnore {

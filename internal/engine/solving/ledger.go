@@ -62,7 +62,7 @@ func (l *ledger) Buy(option int32) bool {
 	return true
 }
 
-// gated reports whether anything in the problem is limited.
+// gated reports whether some option uses a pool with limits or a reservation.
 func (t Solving) gated(p *offers.Choice) bool {
 	return slices.ContainsFunc(p.Options, func(o pricing.Option) bool {
 		return t.M.Pools[o.Pool].Limits != nil || offers.Reservation(t.M.Pools, o.Pool, o.Slot) != ""

@@ -111,7 +111,7 @@ func (t Solving) LeaveTo(expected expectedPreemptions) {
 	}
 }
 
-// keepingAway returns those rules of a pod that keep other pods away.
+// keepingAway returns o, but of the groups that count the pod only those of anti-affinity and host ports.
 func keepingAway(m *model.Model, o *topology.Groups) *topology.Groups {
 	if o == nil {
 		return nil

@@ -90,7 +90,7 @@ type filler struct {
 	t     *trial.Trial
 	c     *layout.Cells
 	nodes []int32
-	// free has the free amounts of one node after another, after the proposals.
+	// free has the free amounts of each entry of nodes, without what the proposed pods take.
 	free []int64
 	// bases has the pod counts of the nodes for which there are proposals under topology rules.
 	bases map[int32]*topology.OneNode

@@ -71,8 +71,8 @@ type rearranging struct {
 }
 
 // rearrange looks for cheaper places for the pods that were placed since the mark on two or more new nodes, or on one new node that may be
-// in the wrong domain. As many of their preferences must be kept. If there are few pods, it returns the nodes of the snapshot that it used
-// during the search.
+// in the wrong domain. At least as many of their preferences must be kept. If there are few pods, it returns the nodes of the snapshot that
+// it used during the search.
 func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []int32) (tried []int32) {
 	if t.Options.ExistingOnly || t.Options.MinValues == planning.MinValuesBestEffort || t.S.Tight > 0 || t.S.Planned.Filled() == 0 || t.nearlyProven() || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxRearranged {
 		return nil

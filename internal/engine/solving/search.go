@@ -137,7 +137,7 @@ func (s *search) any(classes []int32) bool {
 	return slices.ContainsFunc(classes, func(class int32) bool { return s.hopeful[class] })
 }
 
-// hasPlace reports whether a pod of the class has a place now, or would have one if a pod that it must follow had a place there.
+// hasPlace reports whether a pod of the class has a place now, or must follow other pods and so may have a place after them.
 func (t Solving) hasPlace(class int32) bool {
 	if o := t.M.Classes[class].Topology; o != nil && placing.Follows(t.M, o) {
 		return true

@@ -56,8 +56,8 @@ func (s *search) better(a, b *offers.Site) bool {
 	return pricing.CompareOptions(&a.Option, &b.Option) < 0
 }
 
-// kindOf describes the properties of a node that rules can see: its pool, its DaemonSets, and the labels that rules use. If there are few
-// nodes, it also includes the stage for which the node is bought.
+// kindOf describes the properties of a node that rules can see: its pool, its DaemonSets, and the labels that rules use. If the pool has
+// limits or the node uses a reservation, it also includes the stage for which the node is bought.
 func (s *search) kindOf(o *offers.Site) string {
 	t, m := s.t, s.t.M
 	as := &t.Assignments[o.Stage][o.Pool][o.Assign]

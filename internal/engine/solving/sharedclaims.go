@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// keepTogether removes pods that share claims from their nodes if other pods that share the same claims are pending: either all of these
-// pods get the devices, or none of them.
+// keepTogether takes pods that share claims off their nodes if other pods that share the same claims are pending: either all of these pods
+// get the devices, or none of them.
 func (t Solving) keepTogether() {
 	waiting := t.waitingGroups()
 	t.Parted = nil

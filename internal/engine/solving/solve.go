@@ -66,7 +66,7 @@ func (t Solving) placePods(ctx context.Context) {
 	t.keepTogether()
 }
 
-// placeTiers places real pods. It finds other places for pods that use places which pods of higher priority need.
+// placeTiers places real pods. After that, it looks for cheaper places for them.
 func (t Solving) placeTiers(ctx context.Context, real []int32) {
 	before := t.Mark()
 	tried := t.placeReal(ctx, real)
@@ -174,8 +174,8 @@ func (t Solving) placeClasses(ctx context.Context, classes []int32) {
 	t.keepVaried(ctx, before, classes)
 }
 
-// placeLeft places the remaining pods one by one by the exact rules. So if a pod of the classes is then still pending, it fits nowhere.
-// Then it replaces new nodes by the cheapest nodes that are sufficient.
+// placeLeft places the remaining pods one by one by the exact rules. If a pod of the classes is still pending after that, it fits nowhere.
+// Then placeLeft replaces new nodes by the cheapest nodes that are sufficient.
 func (t Solving) placeLeft(ctx context.Context, classes []int32) {
 	placing.Of(t.Trial).PlaceSingly(ctx, t.Cells, classes)
 	placing.SpreadsOf(t.Trial).PlaceTightly(ctx, t.Cells, classes)
@@ -223,7 +223,7 @@ func (t Solving) nodesFor(wishes []*placing.Wish) []int32 {
 	return out
 }
 
-// sortByRoom sorts nodes: initialised nodes come first, then nodes with the least room.
+// sortByRoom sorts nodes: initialized nodes come before the others, and both are sorted by room, least room first.
 func (t Solving) sortByRoom(nodes []int32, size func([]int64) float64) {
 	if len(nodes) < 2 {
 		return

@@ -145,7 +145,7 @@ func (v *victims) compare(o *victims) int {
 		cmp.Compare(len(v.list), len(o.list)), o.started.Compare(v.started))
 }
 
-// on finds the victims on one node. It returns nil if the pod would not even fit if all pods of lower priority were gone.
+// on finds the victims on one node. It returns nil if the pod would not fit even if all pods of lower priority were gone.
 func (e *preemptor) on(node, class int32) *victims {
 	m := e.t.M
 	c, n := m.Classes[class], &m.Nodes[node]
@@ -240,7 +240,7 @@ func (e *preemptor) holds(c *podclass.Class, node int32) bool {
 	return e.t.S.Admits(c, node)
 }
 
-// reprieve puts a victim back if the pod still fits.
+// reprieve puts a victim back if the pod still fits then, and reports whether it did so.
 func (e *preemptor) reprieve(c *podclass.Class, node int32, k int) bool {
 	e.shift(node, k, 1)
 	if e.holds(c, node) {

@@ -36,7 +36,7 @@ func newLimits(pools []*nodepool.Pool) Limits {
 	return l
 }
 
-// countNode adds an existing node, or removes it if times is -1.
+// countNode adds an existing node to its pool's usage, or removes it if times is -1.
 func (l *Limits) countNode(n *existing.Node, times int64) {
 	l.count(n.Pool, n.Capacity, times)
 	if n.Pool >= 0 && l.Standing[n.Pool] != nil {
@@ -52,7 +52,7 @@ func (l *Limits) count(pool int32, capacity corev1.ResourceList, n int64) {
 	resources.AddScaled(l.Usage[pool], l.pools[pool].Limits.Cost(capacity), n)
 }
 
-// countNew adds a new node (n is 1), or removes it (-1).
+// countNew adds a new node to its pool's usage (n is 1), or removes it (n is -1).
 func (l *Limits) countNew(node *Node, n int) {
 	l.count(node.Pool, node.Capacity(l.pools), int64(n))
 	l.reserve(node, n)

@@ -172,8 +172,8 @@ func (s *State) Exchange(i int32, other Node) {
 	s.become(i, other)
 }
 
-// become replaces new node i by another node of its pool. For rules, the other node must have the same DaemonSet pods; for rules about the
-// pods on the node, it must be in the same domains.
+// become replaces new node i by another node of its pool. If there are topology rules, the other node must have the same DaemonSet pods. If
+// rules concern the pods on the node, it must also be in the same domains.
 func (s *State) become(i int32, other Node) {
 	node := &s.Planned[i]
 	s.Limits.count(node.Pool, node.Capacity(s.w.Pools), -1)

@@ -20,8 +20,7 @@ type Binding struct {
 type Placements struct {
 	// Bindings are only added at the end of All. If all pods of a binding are removed, the binding stays in the list, with no pods.
 	All []Binding
-	// last has the number, from 1, of the last binding on each host, or 0. The first existing hosts are existing nodes, as many as existing
-	// says.
+	// last has the number, from 1, of the last binding on each host, or 0. The first hosts are existing nodes; existing is their number.
 	last     []int32
 	existing int
 }

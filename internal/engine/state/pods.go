@@ -88,7 +88,7 @@ func (r *Pods) goThrough() {
 	}
 }
 
-// free adds pods of hidden nodes to the pending pods: those with indexes from from up to, but not including, to.
+// free adds pods of hidden nodes, Freed[from:to], to the pending pods.
 func (r *Pods) free(from, to int) {
 	for i := from; i < to; i++ {
 		class := r.s.Freed[i].Class
