@@ -58,8 +58,8 @@ func AdmitsHostAbove(groups []Group, o *Groups, of func(group int32) Tally, leas
 				room = min(room, 1)
 			}
 		case Spread:
-			// An empty node can always be added, so the emptiest domain has no members. Once all nodes exist, the emptiest domain is the
-			// one with the fewest members.
+			// An empty node can always be added, so the emptiest domain has no members. If least is set, all nodes exist, and the emptiest
+			// domain is the one with the fewest members.
 			left := int(group.MaxSkew - of(g).Members)
 			if least != nil {
 				left += int(least(g))

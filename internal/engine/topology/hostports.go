@@ -71,7 +71,7 @@ func HostPorts(spec *corev1.PodSpec) []HostPort {
 	return out
 }
 
-// key identifies the port's group. It is stored in the field that has the topology label of other groups.
+// key identifies the port's group. It is stored in Group.Key, which has the topology label in other groups.
 func (p HostPort) key() string { return fmt.Sprintf("%s/%d/%s", p.Protocol, p.Port, p.IP) }
 
 func hostPortGroups(spec *corev1.PodSpec, add func(Group)) {

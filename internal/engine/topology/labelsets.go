@@ -32,7 +32,7 @@ func NewLabelSets() *LabelSets {
 	return &LabelSets{seed: maphash.MakeSeed(), byHash: make(map[uint64][]int32)}
 }
 
-// find returns the number of the pod's label set, or -1, and its hash.
+// find returns the number of the pod's label set, or -1 if there is no such set, and the hash of the pod's labels.
 func (l *LabelSets) find(pod *corev1.Pod) (int32, uint64) {
 	hash := maphash.String(l.seed, pod.Namespace)
 	for key, value := range pod.Labels { // in any order

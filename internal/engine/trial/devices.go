@@ -64,7 +64,7 @@ type hostStock struct {
 	unplugged map[corev1.ResourceName]bool
 }
 
-// sequence is an order of a node's pods, given by their classes. The last failed of them get no devices.
+// sequence is an order of a node's pods, given by their classes. The last pods, failed in number, get no devices.
 type sequence struct {
 	classes []int32
 	failed  int
@@ -132,7 +132,8 @@ func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType, o *cloudpr
 	return s
 }
 
-// order returns an order in which the pods, given by their classes, get their devices on a host with the stock, which stays unchanged.
+// order returns the best order that was found: the most pods, given by their classes, get their devices in it on a host with the stock. The
+// stock does not change.
 func (a *deviceAdmission) order(on hostStock, classes []int32) sequence {
 	key := keyOf(on.name, classes)
 	if known, ok := a.known[key]; ok {
@@ -166,8 +167,8 @@ func keyOf(name string, classes []int32) string {
 	return string(key)
 }
 
-// refuses reports whether some of the pods get no devices on a new node of the type, as one of the offerings that the NodeClaim allows. The
-// pods are given by their classes, in order.
+// refuses reports whether some of the pods get no devices on a new node of the type that is bought as one of the offerings that the
+// NodeClaim allows. The pods are given by their classes, in order.
 func (a *deviceAdmission) refuses(it *cloudprovider.InstanceType, claim requirements.Set, classes []int32) bool {
 	if it.DeviceLabels() == nil {
 		return a.refusesAs(it, nil, classes)
@@ -337,7 +338,8 @@ func inOrder(list []state.Binding, orders [][]int32, about func(class int32) boo
 	return out
 }
 
-// allowed returns the types of a new node on which its pods, given by their classes in order, get their devices, or all types if none does.
+// allowed returns the types of a new node on which its pods, given by their classes in order, get their devices, or all types if the pods
+// get them on none.
 func (a *deviceAdmission) allowed(c *market.Catalog, node *planning.NewNode, classes []int32) []planning.InstanceTypeOption {
 	options := node.InstanceTypes
 	byName := a.byName[c]
@@ -358,9 +360,9 @@ func (a *deviceAdmission) allowed(c *market.Catalog, node *planning.NewNode, cla
 	return options
 }
 
-// Options returns those types of a new node on which its pods get their devices. If the pool's minValues require further types, it also
-// returns these. The type for which the order of its pods was found may not be the first: another type may cost the same, or may be cheaper
-// for the remaining pods.
+// Options returns those types of a new node on which its pods get their devices. If these types are too few for the pool's minValues, it
+// returns all types. The type for which the order of its pods was found may not be the first: another type may cost the same, or may be
+// cheaper for the remaining pods.
 func (a *deviceAdmission) Options(node *planning.NewNode, pool int32, loads []state.Binding) []planning.InstanceTypeOption {
 	p := a.t.M.Pools[pool]
 	if len(node.InstanceTypes) < 2 {

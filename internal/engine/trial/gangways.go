@@ -99,7 +99,7 @@ func requires(gang *planning.Gang) bool {
 	return slices.ContainsFunc(gang.Topology, func(t planning.GangTopology) bool { return t.Policy != planning.GangTopologyPreferred })
 }
 
-// with returns the move with an additional gang. move may be nil: it is nil for gangs that may go anywhere.
+// with returns the joint move w with the move of one more gang. w may be nil. The result is nil if all of these gangs may go anywhere.
 func (w *GangWay) with(gang *planning.Gang, move *model.GangMove, number int) *GangWay {
 	if w == nil && len(move.Domains) == 0 {
 		return nil

@@ -60,7 +60,7 @@ type roomTree struct {
 	forgotten int
 }
 
-// startingPoint says that no leaf before at had room when this number of leaves had gained room.
+// startingPoint says that no leaf before index at had room at the time when grown leaves had gained room.
 type startingPoint struct {
 	at    int32
 	grown int

@@ -90,7 +90,7 @@ func (u *update) changeNodes() {
 	}
 }
 
-// nodesAsBefore shares the node data of the previous model if none of them would change, and reports whether it did.
+// nodesAsBefore reuses the node data of the previous model if nothing in them would change, and reports whether it did so.
 func (u *update) nodesAsBefore(groups *existing.Regrouping) bool {
 	m, was := u.next, u.was
 	if !groups.Same || u.renumber != nil || u.volumes || len(u.touched) > 0 || !model.SameList(m.Snapshot.Nodes, was.Snapshot.Nodes) {
@@ -220,7 +220,7 @@ func (u *update) changeCompat() {
 	}
 }
 
-// nodeOrder returns the order of nodes in a model: initialised nodes come first, then nodes are sorted by name.
+// nodeOrder returns the order of nodes in a model: initialized nodes come before the others, and both are sorted by name.
 func nodeOrder(nodes []planning.Node, initialized func(i int) bool) []int {
 	byName := func(a, b int) int { return cmp.Compare(nodes[a].Name, nodes[b].Name) }
 	ready, others := make([]int, 0, len(nodes)), []int(nil)

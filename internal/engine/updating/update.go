@@ -82,7 +82,7 @@ func Updated(m *model.Model, s *planning.Snapshot) *model.Model {
 	return &next
 }
 
-// sameWorld reports whether everything except pods and nodes is unchanged.
+// sameWorld reports whether everything is unchanged except objects whose changes an Update handles: pods, nodes, namespaces and volumes.
 func sameWorld(m *model.Model, s *planning.Snapshot) bool {
 	was := m.Snapshot
 	v, w := &was.Vocabulary, &s.Vocabulary
@@ -113,7 +113,7 @@ func sameWorld(m *model.Model, s *planning.Snapshot) bool {
 		model.FirstNil(s.Services) < 0 && model.FirstNil(s.ReplicaSets) < 0 && model.FirstNil(s.StatefulSets) < 0 && model.FirstNil(s.ReplicationControllers) < 0
 }
 
-// sameGeneration reports whether two versions of one object have the same spec according to the API.
+// sameGeneration reports whether two versions of one object have the same spec, by their UID and generation.
 func sameGeneration(a, b *metav1.ObjectMeta) bool {
 	return a.Generation > 0 && a.Generation == b.Generation && a.UID != "" && a.UID == b.UID && a.Name == b.Name && a.Namespace == b.Namespace
 }
@@ -187,7 +187,7 @@ func (u *update) findChanges() bool {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		was, known := u.indexOf(n.Name, i)
-		if !known || seen[was] { // the name is repeated or empty, which Compile refuses
+		if !known || seen[was] { // the node is new, or its name is repeated or empty, which Compile refuses
 			if known || n.Name == "" || n.Object == nil && n.Claim == nil {
 				return false
 			}
