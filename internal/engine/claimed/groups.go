@@ -35,8 +35,8 @@ func (g *deviceGroup) leads(pod *corev1.Pod) bool { return g.pods[0] == pod }
 // deviceGroups contains the group of each pod.
 type deviceGroups map[*corev1.Pod]*deviceGroup
 
-// newDeviceGroups finds the pods that must run together. These are pending pods that share a claim which is not allocated, and running pods
-// that share a claim allocated on their node: if the node is removed, they must move to another node together.
+// newDeviceGroups finds the pods that must run together. These are pending pods that share an unallocated claim, and running pods that
+// share a claim allocated on their node. If such a node is removed, its pods must move to another node together.
 func newDeviceGroups(s *planning.Snapshot, claims map[planning.PodKey]*resourcev1.ResourceClaim) deviceGroups {
 	if len(claims) == 0 {
 		return nil
@@ -139,7 +139,7 @@ func (g deviceGroups) follows(pod *corev1.Pod) (id string, leads bool) {
 	return of.id, of.leads(pod)
 }
 
-// share makes the leader of a group request the sum of what its pods request, and the others nothing.
+// share makes the leader of a group request the sum of the requests of its pods. The other pods of the group request nothing.
 func (g deviceGroups) share(table *resources.Table, pod *corev1.Pod, requests []int64) {
 	of := g[pod]
 	if of == nil {

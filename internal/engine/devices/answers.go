@@ -7,8 +7,8 @@ import (
 )
 
 // answers caches the results of a Matcher by the device properties that an expression can see. Expressions rarely read attributes that
-// differ from device to device, such as UUIDs. So an expression that only reads attributes that it names is evaluated once for all devices
-// that have the same values of these attributes.
+// differ from device to device, such as UUIDs. So if an expression reads only attributes that it names, it is evaluated once for all
+// devices with the same values of these attributes.
 type answers struct {
 	matcher Matcher
 	known   map[answerKey]answer

@@ -104,7 +104,7 @@ func (k *Kinds) addClaim(c *Claim, n *Needs) error {
 	return nil
 }
 
-// leastUpTo returns the least number of devices that the requests from the first to this one need.
+// leastUpTo returns the least number of devices that the requests of the claim up to this request need, including it.
 func (c *Claim) leastUpTo(request int) int {
 	sum := 0
 	for r := range c.requests[:request+1] {
@@ -121,7 +121,8 @@ func (c *Claim) leastUpTo(request int) int {
 	return sum
 }
 
-// roomForAll returns the number of devices that each request with allocationMode All may get, whatever alternatives the other requests use.
+// roomForAll returns the number of devices that each request with allocationMode All may get, for any choice of alternatives of the other
+// requests.
 func (c *Claim) roomForAll() int {
 	left, every := maxOfClaim, 0
 	for r := range c.requests {

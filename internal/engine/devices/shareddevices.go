@@ -66,7 +66,7 @@ func (u *Usage) capacitiesLeft(i int) []int64 {
 	return out
 }
 
-// takesOf returns the amount of the shared device's capacities that a request of the kind takes, whichever alternative it uses.
+// takesOf returns the largest amounts of the shared device's capacities that a request of the kind takes with any of its alternatives.
 func (n *nodeUnits) takesOf(i, at int) []int64 {
 	out := make([]int64, len(n.inv.devices[i].capacity))
 	for _, a := range n.list[at].alternatives {

@@ -12,7 +12,7 @@ import (
 
 // View is a node as planning sees it in the node's present phase.
 type View struct {
-	// name is the name of the Node; empty until the node has joined.
+	// name is the name of the Node. It is empty until the node has joined.
 	name                  string
 	Labels                map[string]string
 	taints                []corev1.Taint

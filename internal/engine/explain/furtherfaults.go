@@ -47,8 +47,8 @@ func (f *pairFinding) take(first *planning.NearestMiss, second finding) {
 	f.finding = finding{miss: first, size: second.size, price: second.price}
 }
 
-// further adds to r the other failing checks, and pairs of changes that would be enough. It applies to pods for which no single change is
-// enough in the pool, apart from its taints.
+// further adds to r the other failing checks, and pairs of changes that would be enough. It is used for pods that tolerate the pool's
+// taints and that no single change gives a place in the pool.
 func (x misses) further(r *planning.Reason, at int32, p *nodepool.Pool) {
 	if p.Table == nil || x.brief {
 		return

@@ -38,8 +38,8 @@ type candidate struct {
 }
 
 // ask finds the nodes of a pool that meet the demand, ignoring resources. It returns nil if the pool itself excludes the demand. If the
-// answer is not cached, ask calls demand. demand returns the demand and the pool, which is the key's pool or a changed copy, or a nil pool
-// if there is no question.
+// answer is not cached, ask calls demand for the demand and the pool. This pool is the key's pool or a changed copy of it, or nil if there
+// is no question.
 func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.Pool)) *question {
 	key.shape = x.c.Shape
 	if q, ok := x.questions[key]; ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Improvement changes a finished packing within a limit on work. Each node is exchanged for the cheapest node that holds its load; nodes
-// whose pods fit into the free room of other nodes are dropped; and the worst nodes are emptied and their pods packed again.
+// Improvement changes a finished packing within a limit on work. Each node is exchanged for the cheapest node that holds its load. Nodes
+// whose pods fit into the free room of other nodes are dropped. The worst nodes are emptied, and their pods are packed again.
 
 // rightSize exchanges each bin for the cheapest option that can hold its load.
 func (k *Task) rightSize(g *Bins) {

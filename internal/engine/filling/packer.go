@@ -172,7 +172,7 @@ func (k *Packer) begin(opt *pricing.Option) {
 	}
 }
 
-// add puts at most most pods of the item on the node that is being filled, and returns their value.
+// add puts up to most pods of the item on the node that is being filled, and returns their value.
 func (k *Packer) add(i int32, most int) int64 {
 	it := &k.p.Items[i]
 	n := resources.HowMany(it.Need, k.free, min(most, it.PerNode))

@@ -120,7 +120,7 @@ func (b *gangBuilder) addMoves() {
 	}
 }
 
-// within returns the domains to which the gang could be moved while its family stays: those that have the label values that the gang must
+// within returns the domains to which the gang could be moved while its family stays: the domains with the label values that the gang must
 // share with the family.
 func (g *Gang) within(own []string, domains [][]string) [][]string {
 	shared := g.Source.Shared

@@ -291,8 +291,8 @@ func barred(m *model.Model, mc *state.Node, term match.Needs, labels requirement
 	})
 }
 
-// stayOut decides labels that the pool or the instance type leaves open and because of which spreads ignore the node, so that these spreads
-// still ignore it. Of the values that the claim allows, it takes the first value that none of the spreads' filters requires.
+// stayOut decides labels that the pool or the instance type leaves open, if spreads ignore the node because of them. After the decision
+// these spreads still ignore it. Of the values that the claim allows, it takes the first value that none of the spreads' filters requires.
 func stayOut(m *model.Model, mc *state.Node, claim requirements.Set) (decided requirements.Set) {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, key := range filteredBy(m, mc, &as) {

@@ -77,8 +77,8 @@ func (t Sites) FindVariedSite(c *layout.Cells, class int32) *offers.Site {
 // maxSplitSites is the number of nodes that findSplitSite checks.
 const maxSplitSites = 256
 
-// findSplitSite does the same as FindVariedSite for types whose capacity depends on where they are bought: the NodeClaim names one zone and
-// one capacity type, and a more expensive offering may leave more types.
+// findSplitSite does the same as FindVariedSite for types whose capacity depends on where they are bought. For these types the NodeClaim
+// names one zone and one capacity type, so a more expensive offering may leave more types.
 func (t Sites) findSplitSite(cl *podclass.Class, st int32, waits bool) *offers.Site {
 	var list []offers.Site
 	for _, pool := range slices.Sorted(maps.Keys(t.Assignments[st])) {

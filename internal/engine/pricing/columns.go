@@ -233,9 +233,9 @@ func (pr *Program) exhausted() bool {
 	return pr.p.Rough && pr.entered > roughColumns*rows || pr.entered*rows*rows > maxLPWork
 }
 
-// idle is for a plan's proof. It reports whether a few fillings have improved neither the mix nor the bound although the two are close. The
-// mix begins with the plan's own fillings, and hundreds of other fillings cost the same. The best known values then hardly improve, unless
-// an option that was not examined holds more of their value than its price.
+// idle is for a plan's proof. It reports whether a few fillings improved neither the mix nor the bound, although the two are close. The mix
+// begins with the plan's own fillings, and hundreds of other fillings cost the same. The best known values then hardly improve, unless an
+// option that was not examined holds more of their value than its price.
 func (pr *Program) idle() bool {
 	return pr.p.Planned > 0 && pr.entered-max(pr.stuck.entered, pr.checked) > plannedIdle*len(pr.Bundles) &&
 		pr.p.Planned-pr.centerBound <= pr.p.Planned*fairlyNear

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A commitment makes a limited number of nodes cheaper. The value on a node that it covers follows from the pods' values, which are the
-// pods' costs on nodes that are not covered. The dual value of a commitment is what it gains, per unit used, on the node that gains most
-// from it. Nodes that gain less per unit should not use the commitment.
+// A commitment makes a limited number of nodes cheaper. The pods' values are their costs on nodes that no commitment covers. They determine
+// the value on a node that the commitment covers. The dual value of a commitment is what it gains, per unit used, on the node that gains
+// most from it. Nodes that gain less per unit should not use the commitment.
 
 // CommittedValues are the values of the problem with the committed options as its options. ratio is the value of an option's items divided
 // by its price. The price, in nano-USD per hour, includes the dual value of the commitment that the option uses.
@@ -48,7 +48,7 @@ func (v *Values) findCommitted(p *Problem) {
 }
 
 // relaxed lists the shares of the commitments' dual values that are tried if the commitments may cover more than the nodes need. In this
-// case, a commitment is worth less than what the best node saves with it, and pods cost less than on other nodes.
+// case, a commitment is worth less than the saving of the best node, and pods cost less than on other nodes.
 var relaxed = [...]float64{0.7, 0.45, 0.25, 0.1, 0.03, 0}
 
 // tighten looks for values with a better lower bound. It assumes that commitments cover any number of nodes, at the nodes' price plus a

@@ -201,7 +201,7 @@ func (pr *Program) lower(u, lambda []float64) (values, prices []float64) {
 }
 
 // lowerOption reduces the value that the option can hold to a share of it. It scales the resource prices l by that share. It also scales
-// the values of pods whose value exceeded the price of what they use. After that, no other pod's value exceeds that price.
+// the values of pods that exceeded the price of the resources that the pod uses. After that, no other pod's value exceeds that price.
 func (pr *Program) lowerOption(o int, share float64, values, l []float64) {
 	opt := &pr.p.Options[o]
 	for b := range pr.Bundles {
@@ -246,8 +246,8 @@ func (pr *Program) prove(u, lambda []float64) (shrink float64, ratio []float64) 
 	return shrink, ratio
 }
 
-// worth returns an upper bound on the value that one node of the option can hold, by weak duality with multipliers l: the price of the
-// node's resources, plus, for each pod, its value minus the price of what it uses.
+// worth returns an upper bound on the value that one node of the option can hold, by weak duality with multipliers l. The bound is the
+// price of the node's resources plus, for each pod, its value minus the price of its resources.
 func (pr *Program) worth(o int, u, l []float64) float64 {
 	p := pr.p
 	opt := &p.Options[o]

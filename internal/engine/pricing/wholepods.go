@@ -133,8 +133,8 @@ func (w *wholePricing) converge(ctx context.Context, options []int32) {
 	}
 }
 
-// ended reports whether the search has used all its steps, or can't gain much because the bound is close to the cost of the mix, which is
-// an upper limit of all bounds.
+// ended reports whether the search has used all its steps, or can't gain much because the cost of the mix, an upper limit of all bounds, is
+// close to the bound.
 func (w *wholePricing) ended(ctx context.Context) bool {
 	return w.steps > maxWholeSteps || w.master.Objective() < w.least || ctx.Err() != nil
 }
@@ -162,8 +162,8 @@ func (w *wholePricing) sweep(options []int32, weight float64) bool {
 	return again
 }
 
-// enterWhole adds the option's best filling to the mix, and then the best filling that has a pod of each bundle, as long as the value of
-// these fillings exceeds the node's price. A single run of dynamic programming finds all of them.
+// enterWhole adds the option's best filling to the mix, and for each bundle the best filling with a pod of it. It adds only fillings whose
+// value exceeds the node's price. A single run of dynamic programming finds all of them.
 func (w *wholePricing) enterWhole(o int32) bool {
 	entered, enough := false, float64(w.p.Options[o].Price)*(1+1e-6)+1e-3
 	for with := -1; with < len(w.Bundles); with++ {
@@ -254,7 +254,7 @@ func (w *wholePricing) open(o int32) bool {
 }
 
 // unitOf returns the unit in which the resource is counted. This is the greatest common divisor of all needs, or, if the room would then
-// have more than most units, the smallest unit with which it has at most most units.
+// have more than most units, the smallest unit with which it has no more than most units.
 func (w *wholePricing) unitOf(d int, room, most int64) int64 {
 	unit := int64(0)
 	for b := range w.Bundles {

@@ -296,8 +296,8 @@ func (r *rearranging) consider() bool {
 	return better
 }
 
-// insert places pods of the class where they add least to the cost: in free room, on a node that is replaced by a larger one for one of
-// them, or on one more node.
+// insert places pods of the class where they add least to the cost: in free room, on one more node, or on a node that it replaces by a
+// larger one for one pod.
 func (r *rearranging) insert(class int32, how recipe) bool {
 	t := r.t
 	if host, stage := placing.Of(t).FindHost(class); host >= 0 {

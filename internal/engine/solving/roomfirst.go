@@ -16,9 +16,9 @@ import (
 )
 
 // If nodes are filled with the pods of the highest value, pods may be left over for which new nodes are bought, although a different
-// packing has room for them. Consolidation finds such packings and relies on them. The pods that it moves come back to provisioning, which
-// could then launch the nodes again that consolidation has just removed. So if new nodes are planned although existing nodes have enough
-// free resources in total, other packings of the existing nodes are tried. The cheapest plan is kept.
+// packing has room for them. Consolidation finds such packings and relies on them. The pods that it moves come back to provisioning.
+// Provisioning could then launch again the nodes that consolidation has just removed. So if new nodes are planned although existing nodes
+// have enough free resources in total, other packings of the existing nodes are tried. The cheapest plan is kept.
 
 const (
 	// maxRoomPods is the number of pods that are packed again. maxRoomSteps limits the product of pods and nodes in each packing.

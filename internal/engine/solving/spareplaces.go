@@ -16,8 +16,8 @@ import (
 const (
 	// maxSparing is the number of pods up to which pods are planned again without some of the nodes.
 	maxSparing = 12
-	// maxSparingRetries is the number of attempts without nodes that hold pods of the plan, or on which earlier searches put pods.
-	// maxTriedRetries is the number of attempts without other nodes, on which only rearrange put pods.
+	// maxSparingRetries is the number of attempts without nodes that hold pods of the plan or on which earlier searches put pods.
+	// maxTriedRetries is the number of attempts without nodes on which only rearrange put pods.
 	maxSparingRetries = 16
 	maxTriedRetries   = 8
 )
@@ -84,7 +84,7 @@ func (s *sparing) extend(spared, used []int32) {
 	}
 }
 
-// retry places all pods again without the nodes of each set in the queue. It does this at most most times and keeps the best plan.
+// retry places all pods again without the nodes of each set in the queue. It makes no more than most attempts and keeps the best plan.
 func (s *sparing) retry(ctx context.Context, most int) {
 	t := s.t
 	for n := 0; n < len(s.queue) && n < most && ctx.Err() == nil; n++ {

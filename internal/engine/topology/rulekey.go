@@ -14,8 +14,8 @@ type ownedRules struct {
 }
 
 // ruleKey returns the text of everything that Collect reads of the pod. It returns false for pods whose rules depend on more than that: on
-// host ports, volumes that are not created yet, disks that they name, shared claims of devices, or the cluster's default spreading, which
-// depends on Services and owners.
+// host ports, volumes that are not created yet, disks that they name, shared claims of devices, or the cluster's default spreading (which
+// reads Services and owners).
 func (x *Index) ruleKey(pod *corev1.Pod) ([]byte, bool) {
 	spec := &pod.Spec
 	if x.special(pod) || (len(spec.TopologySpreadConstraints) == 0 && x.defaults.any()) {

@@ -47,8 +47,8 @@ type roomIndex struct {
 	needs int
 }
 
-// roomTree is the tree of one group. It caches searches that are repeated. With several resources, the largest amounts of each resource
-// suggest room that no single node has, so a search must check many entries.
+// roomTree is the tree of one group. It caches searches that are repeated. With several resources, the largest amounts in an inner entry
+// may suggest room that no single node has, so a search must check many entries.
 type roomTree struct {
 	nodes []int32
 	resources.MaxTree

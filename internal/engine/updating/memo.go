@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// memo is the record that Update keeps with a model to determine the effect of a change: which pods are in each class, where they are, and
-// which other parts depend on which pods exist. Each Update changes the record, and only the latest model has it.
+// memo is the record that Update keeps with a model to determine the effect of a change. It says which pods are in each class, where they
+// are, and which other parts of the model depend on them. Each Update changes the record, and only the latest model has it.
 type memo struct {
 	// index reads rules. It has its own map of the labels that rules ask about, because the maps of published models are in use. Its groups
 	// keep their numbers as long as some kind states them. groupOf has the groups' numbers in the latest model, or -1 for groups that the

@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// changeVolumes reads the volumes again if a change may affect them: if pods with claims were added or removed, if objects that these pods
-// refer to changed, or if nodes changed that were chosen for volumes that do not exist yet.
+// changeVolumes reads the volumes again if a change may affect them. Such changes are: pods with claims were added or removed, objects to
+// which these pods refer changed, or nodes changed that were chosen for volumes that do not exist yet.
 func (u *update) changeVolumes(arrivals []arrival) bool {
 	k, s, was := u.memo, u.snapshot, u.was.Snapshot
 	changed := !slices.Equal(was.PersistentVolumeClaims, s.PersistentVolumeClaims) || !slices.Equal(was.PersistentVolumes, s.PersistentVolumes)
