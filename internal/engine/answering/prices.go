@@ -52,7 +52,7 @@ func placeOf(c *market.Catalog, o *planning.InstanceTypeOption) (variant, slot i
 	return at, slot
 }
 
-// amounts sums up the nodes that have the same price origin.
+// amounts are sums over the nodes that have the same price origin.
 type amounts struct {
 	nodes int
 	cost  int64

@@ -88,7 +88,7 @@ func (c *Claims) Apart(pod *corev1.Pod) bool {
 	})
 }
 
-// key is equal for pods with the same claims, or with claims of the same templates.
+// key returns the same text for pods with the same claims, or with claims of the same templates.
 func (c *Claims) key(pod *corev1.Pod) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q", pod.Namespace)

@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// extendedResource is an extended resource that pods request and that a DeviceClass serves. Nodes whose device plugin offers it serve it as
-// before; other nodes serve it with devices of the class, as in kube-scheduler.
+// extendedResource is an extended resource that pods request and that a DeviceClass serves. Nodes with a device plugin for it serve it as
+// before. Other nodes serve it with devices of the class, as in kube-scheduler.
 type extendedResource struct {
 	name corev1.ResourceName
 	// class is the class of the devices. one is the need of a pod that requests one unit of the resource. err says why devices can't serve

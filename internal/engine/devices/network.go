@@ -33,7 +33,8 @@ func (inv *Inventory) Places(skip func(at int) bool) []Place {
 	return out
 }
 
-// reachOf returns the devices that all nodes can use, and those of the place whose node selector has the given text.
+// reachOf returns a Reach with the devices that all nodes can use, and the devices for the node selector with the given text. It leaves out
+// devices for which skip returns true.
 func (inv *Inventory) reachOf(text string, skip func(at int) bool) *Reach {
 	r := &Reach{devices: make([]bool, len(inv.devices)), pools: make([]bool, len(inv.pools))}
 	for i := range inv.devices {

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/market"
 )
 
-// standing is a node with the offering as which it was bought.
+// standing is a node with the offering that it was bought as.
 type standing struct {
 	node int32
 	market.Priced

@@ -152,8 +152,8 @@ func (x *explanations) likeButForTaints(at int32) int32 {
 	return x.untainted[at]
 }
 
-// furtherNeeds adds to r, the reason for one excluded requirement, the other excluded requirements, and the checks that would fail without
-// all these requirements.
+// furtherNeeds completes r, which names one excluded requirement. It adds the other excluded requirements, and the checks that would fail
+// without all these requirements.
 func (x misses) furtherNeeds(r *planning.Reason, at int32, p *nodepool.Pool) {
 	d := x.demands[0]
 	refused := x.refusedKeys(p, d.own)

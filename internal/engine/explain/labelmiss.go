@@ -83,7 +83,8 @@ func (x misses) labelled(q *question, key string, allowed func(cand *candidate, 
 	if q == nil {
 		return v
 	}
-	// The value is the same for all offerings of a type if offerings don't state it, and for all types if types don't either.
+	// If offerings don't state the label, its value is the same for all offerings of a type. If types don't state it either, its value is
+	// the same for all types.
 	c := q.p.Table.Catalog
 	_, typed := c.TypeKeys[key]
 	last, known := candidate{row: -1, assign: -1}, ""

@@ -22,8 +22,8 @@ type question struct {
 	plain bool
 }
 
-// questionKey identifies a question by the number of the shape's demand, the pool, and the code of the key that is left out, if there is
-// one.
+// questionKey identifies a question by the pool, the shape, the index of the shape's demand, the code of the change that is tried, and the
+// label that the change leaves out, if there is one.
 type questionKey struct {
 	at, shape int32
 	demand    int

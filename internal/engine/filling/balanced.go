@@ -24,7 +24,7 @@ func (k *Packer) fillBalanced(o int32) int64 {
 		}
 		i := lists[d][k.cursor[d]]
 		it := &p.Items[i]
-		// Take half of the fitting pods at a time, so that the resources stay balanced when few are left.
+		// Take half of the pods that fit, so that the resources stay balanced when few pods are left.
 		most := max((resources.HowMany(it.Need, k.free, k.Left[i])+1)/2, 1)
 		taken := k.taken[d]
 		w := k.add(i, min(most, k.Left[i]-taken, it.PerNode-taken))

@@ -61,7 +61,7 @@ func newPatterns(t *Task) *patterns {
 	}
 }
 
-// pack returns the rounded-down mix. left then has, by item, the number of pods without a node.
+// pack returns the rounded-down mix. It sets left, by item, to the number of pods without a node.
 func (s *patterns) pack(ctx context.Context, left []int) *Bins {
 	s.start()
 	options := s.promisingOptions()

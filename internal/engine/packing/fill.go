@@ -34,7 +34,7 @@ type filler struct {
 	rooms   []room  // indexed like scarce, with at least two entries
 	// load is the load of the node, in no particular order.
 	load []Load
-	// candidates are the items that may still go on the node, in the order of order. heads has the first candidate of each family.
+	// candidates are the items that may still go on the node, in the order of f.order. heads has the first candidate of each family.
 	candidates []int32
 	heads      []head
 	sizes      []size // used by fillBySize

@@ -50,7 +50,7 @@ func (f *filler) list(items []int32) {
 	f.endAt(len(candidates))
 }
 
-// listBound does the same as list, but either only for the items that are bound to a cell, or only for the others, and with a bonus.
+// listBound adds the items that are bound to a cell or, if bound is false, the other items. Their heads get the bonus.
 func (f *filler) listBound(items []int32, bonus int64, bound bool) {
 	family := int32(-1)
 	for _, i := range items {

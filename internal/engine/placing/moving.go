@@ -71,7 +71,8 @@ func (t Placing) MoveClasses(classes []int32) {
 	}
 }
 
-// moveClass places pods of the class on nodes that accept them with at least the given fit. It returns false if it placed no pod.
+// moveClass places pods of the class on nodes that accept them with at least the given fit or, if exactly is set, with exactly this fit. It
+// returns false if it placed no pod.
 func (t Placing) moveClass(class int32, c *podclass.Class, fit uint32, exactly bool) bool {
 	moved := false
 	need := c.Unshared()

@@ -185,8 +185,8 @@ type cursor struct {
 	at   int
 }
 
-// First returns the first node, by rank, that has room for a pod of the class, is in a group with at least the given fit, and for which
-// take returns true. It returns -1 if there is no such node.
+// First returns the first node, by rank, that has room for a pod of the class, is in a group with at least the given fit (if exactly is
+// set, with exactly this fit), and for which take returns true. It returns -1 if there is no such node.
 func (x *roomIndex) First(m *model.Model, class int32, need []int64, fit uint32, exactly bool, take func(node int32) bool) int32 {
 	c := m.Classes[class]
 	var open []cursor
