@@ -54,7 +54,7 @@ func (t *Answering) Plan(ctx context.Context) (*planning.Plan, error) {
 	t.writeBindings(out, q)
 	explain.Of(t.Trial).WriteGangs(ctx, out)
 	if t.S.Topology != nil {
-		t.S.Topology.Binding = true // If pods have no place, placing was last tried with binding rules: see PlaceTightly
+		t.S.Topology.Binding = true // pods without a place were last tried with binding rules: see PlaceTightly
 		defer func() { t.S.Topology.Binding = false }()
 	}
 	explain.Of(t.Trial).WriteUnschedulable(out, q)

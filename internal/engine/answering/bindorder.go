@@ -43,7 +43,7 @@ func (t *Answering) bindOrder() []state.Binding {
 // canBeBound reports whether rules allow all pods to be bound in the given order.
 func (t *Answering) canBeBound(order []state.Binding) bool {
 	if t.M.Devices == nil {
-		return true // the order was not changed
+		return true // only devices can have changed the order
 	}
 	s := t.beforePlacing()
 	for _, b := range order {

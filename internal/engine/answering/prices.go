@@ -20,7 +20,7 @@ func (t *Answering) writePrices(out *planning.Plan) {
 		c := t.M.Pools[t.M.PoolIndex[node.Pool]].Table.Catalog
 		variant, slot := placeOf(c, o)
 		if variant < 0 {
-			return // no catalog has this offering, so nothing is known about it
+			return // the catalogs lack this offering, so the origin of its price is unknown
 		}
 		s.add(c, variant, slot, market.NanoUSD(o.Price))
 	}

@@ -25,8 +25,8 @@ type Kinds struct {
 type kind struct {
 	claim   *Claim
 	request *request
-	// alternatives are the alternatives that meet the request. A kind that is not varied has one alternative, or several if any device of
-	// any of them is enough.
+	// alternatives are the alternatives that meet the request. A kind that is not varied has one alternative, or several if devices of any
+	// of them are enough.
 	alternatives []*alternative
 	// count is the largest number of devices that an alternative asks for.
 	count int

@@ -113,7 +113,7 @@ func (m *Miss) Cure() string {
 	what := fmt.Sprintf("request %s of claim %s", m.Request, m.Claim)
 	switch m.Code {
 	case MissSelectorError:
-		first, _, _ := strings.Cut(m.Detail, "\n") // the compiler shows the position below its message
+		first, _, _ := strings.Cut(m.Detail, "\n") // further lines show the position in the expression
 		return fmt.Sprintf("the selector of %s could be evaluated: %s", what, first)
 	case MissSelector:
 		if m.Detail != "" {

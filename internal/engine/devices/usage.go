@@ -92,7 +92,7 @@ func (u *Usage) free(at int32, amounts []int64) bool {
 				return false
 			}
 		}
-		return true // its counters are already in use
+		return true // a device in use has already taken its counters
 	}
 	for _, c := range d.consumes {
 		if u.left[c.counter] < c.amount {

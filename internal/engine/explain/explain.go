@@ -63,7 +63,7 @@ func (t Explaining) WriteUnschedulable(out *planning.Plan, q *trial.PodQueues) {
 		if limits := t.M.Spot.Why(w.at); limits != "" && t.M.Classes[max(w.c, 0)].Invalid == nil {
 			why = slices.Concat([]planning.Reason{{Code: planning.ReasonSpotLimits, Detail: limits}}, why)
 		}
-		if w.c >= 0 && t.M.Classes[w.c].Invalid == nil { // pods of gangs have the reason of their gang
+		if w.c >= 0 && t.M.Classes[w.c].Invalid == nil { // pods of gangs (w.c is negative) have the reason of their gang
 			why = slices.Concat(runTimeReason(t.M, w.at), why)
 		}
 		out.Unschedulable = append(out.Unschedulable, planning.Unschedulable{Pod: w.key, Reasons: why})

@@ -88,7 +88,7 @@ func (c *Cells) OfNew(pool, row, slot int32, as *nodepool.Assignment) int32 {
 		return p.Label(int(row), int(slot), as, key)
 	}))
 	if as.Labels.Len() == 0 {
-		c.cache[site] = n // the cell is not cached, because assignments are numbered again for each problem
+		c.cache[site] = n // cells of assignments with labels are not cached, because assignments are numbered again for each problem
 	}
 	return n
 }

@@ -378,7 +378,7 @@ func (c *Catalog) Renamed(name string) *Catalog {
 
 // Freeze ends caching: after it, any number of goroutines may read the catalog.
 func (c *Catalog) Freeze() {
-	if !c.frozen { // a frozen cache is not written, because other goroutines may read it
+	if !c.frozen { // a frozen catalog is not written, because other goroutines may read it
 		c.frozen = true
 	}
 }

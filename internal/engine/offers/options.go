@@ -167,7 +167,7 @@ func (m *Market) poolOptions(all []pricing.Option, p *Choice, u poolUsers, small
 	as := &p.Assigned[u.pool][u.assign]
 	open := bitset.New(len(u.places))
 	cellOf := p.cellsOf(m, u.pool, as)
-	var opens bitset.Set // the allocated sets of the options; many options share a set
+	var opens bitset.Set // memory for the options' sets of places, allocated for many options at a time
 	keep := func(b bitset.Set) bitset.Set {
 		if len(opens)+len(b) > cap(opens) {
 			opens = make(bitset.Set, 0, 256*len(b))

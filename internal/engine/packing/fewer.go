@@ -42,7 +42,7 @@ func (s *search) fewer(nodes []Node) []Node {
 		}
 	}
 	if len(out) == len(nodes) {
-		return nodes // nodes keep the order in which they were found
+		return nodes // if no nodes were merged, nodes keep their order
 	}
 	return out
 }

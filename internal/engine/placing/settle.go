@@ -34,7 +34,8 @@ func (t Growth) settle(i int32, load []state.Binding) {
 	other, before := *mc, t.Mark()
 	other.Row, other.Slot, other.Price = row, slot, price
 	if !t.exchangeVaried(i, other, load) {
-		// The more expensive node uses less of the pool's limits, so that enough types may be launched.
+		// Keep the more expensive type: it uses less of the pool's limits, so that enough types may be launched. The price is that of the
+		// cheapest type.
 		t.Undo(before)
 		other = *mc
 		other.Price = price

@@ -62,7 +62,7 @@ func (t Spreads) Disturbs(host int32) bool {
 			continue
 		}
 		if group.At == topology.Hostname {
-			if t.S.Tight > 0 && !t.replays(int32(g), t.countsBefore(int32(g))) { // the node itself is among the hosts
+			if t.S.Tight > 0 && !t.replays(int32(g), t.countsBefore(int32(g))) { // countsBefore includes the node itself
 				return true
 			}
 			continue

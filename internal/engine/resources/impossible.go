@@ -58,7 +58,7 @@ func bounded(q resource.Quantity) resource.Quantity {
 // Short formats q for people and shortens a very long text.
 func Short(q resource.Quantity) string {
 	if Absurd(&q) && q.Format == resource.BinarySI {
-		return fmt.Sprintf("about %.0e", q.AsApproximateFloat64()) // the text would contain all digits of the exponent
+		return fmt.Sprintf("about %.0e", q.AsApproximateFloat64()) // q.String would write all digits of the number
 	}
 	const most = 40
 	text := q.String()

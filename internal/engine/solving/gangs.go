@@ -172,7 +172,7 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 		if !fits {
 			t.Undo(before)
 		} else if g.Needed > 0 {
-			t.Settled = &base // placing the gang has settled the earlier new nodes
+			t.Settled = &base // all new nodes opened before base are settled now: see Trial.Settled
 		}
 		return fits
 	}
@@ -183,7 +183,7 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	state.ChoosingOf(&t.S).Choose(number, best.option.Way)
 	t.Restore(best.done)
 	if g.Needed > 0 {
-		t.Settled = &base // placing the gang has settled the earlier new nodes
+		t.Settled = &base // all new nodes opened before base are settled now: see Trial.Settled
 	}
 	return true
 }

@@ -44,7 +44,7 @@ func (u *update) settle() bool {
 // merge moves the pods of kinds to other kinds. into has the new kind of each kind that now equals another.
 func (u *update) merge(into map[int32]int32) {
 	k := u.memo
-	for n := range k.kinds { // in the order of the kinds' numbers
+	for n := range k.kinds {
 		other, merges := into[int32(n)]
 		if !merges {
 			continue
@@ -197,7 +197,7 @@ func (u *update) changeSamples() bool {
 			continue
 		}
 		if u.was.Classes[kd.Class].Invalid != nil || resources.CheckPod(sample) != nil {
-			return false // errors name the sample pod
+			return false // errors would name the old sample pod
 		}
 		u.resampled = append(u.resampled, kind)
 	}

@@ -38,7 +38,7 @@ func (u *update) changeNodes() {
 		return
 	}
 	views := make([]existing.View, len(u.changed))
-	fresh := make([]int32, len(s.Nodes)) // the index in changed
+	fresh := make([]int32, len(s.Nodes)) // by node: the index in u.changed
 	for i, c := range u.changed {
 		views[i], fresh[c.at] = existing.ViewOf(&s.Nodes[c.at]), int32(i)
 	}
