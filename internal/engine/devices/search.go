@@ -16,7 +16,7 @@ type search struct {
 	// options are the possible devices of each alternative, by claim, request and alternative.
 	options [][][]options
 	results []Result
-	// held is the number of results of each claim. admin contains the devices to which each claim has admin access.
+	// held is the number of results of each claim.
 	held  []int
 	steps int
 	// failed says why the search can stop.

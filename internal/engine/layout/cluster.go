@@ -13,7 +13,7 @@ import (
 
 // Cluster contains the parts of a cluster that determine in which domains pods are or could be.
 type Cluster struct {
-	// Rules are the rules that pods state. keys are the topology keys of these rules, without the hostname.
+	// Rules are the rules that pods state. Keys are the topology keys of these rules, without the hostname.
 	Rules      []topology.Group
 	Keys       []string
 	Classes    []*podclass.Class

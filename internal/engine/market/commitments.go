@@ -25,7 +25,7 @@ type Covered struct {
 	Plain int64
 	// By is indexed by commitment and has the coverage by each commitment.
 	By []Coverage
-	// Shares are the shares of the node that are covered so far. rest is the share that is not covered.
+	// Shares are the shares of the node that are covered so far. Rest is the share that is not covered.
 	Shares []Share
 	Rest   int64
 }

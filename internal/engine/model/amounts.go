@@ -15,7 +15,7 @@ import (
 )
 
 // checkQuantities refuses invalid amounts of nodes, pools, instance types and overlays. Amounts of pods are checked pod by pod: see
-// checkPod. Unchanged catalogs of the previous model, which may be nil, and compiled catalogs are not checked again.
+// resources.CheckPod. Unchanged catalogs of the previous model, which may be nil, and compiled catalogs are not checked again.
 func checkQuantities(s *planning.Snapshot, previous *Model, o *Options) error {
 	var c quantityCheck
 	for i := range s.Nodes {

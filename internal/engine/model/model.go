@@ -43,7 +43,7 @@ type Model struct {
 	PoolCatalog []string
 	// overlays contains the instance types after NodeOverlays changed them. It is nil if there are no overlays.
 	overlays *overlay.Result
-	// Costs is the snapshot's cost model, or nil if it has none. standings contains how nodes use commitments; it is nil if there are no
+	// Costs is the snapshot's cost model, or nil if it has none. Standings contains how nodes use commitments. It is nil if there are no
 	// commitments.
 	Costs     *market.Costs
 	Standings *existing.Standings
@@ -67,7 +67,7 @@ type Model struct {
 	// AskedKeys are the label keys that some pod or DaemonSet asks about.
 	AskedKeys map[string]bool
 	// Topology contains the distinct topology rules that pods state. TopologyKeys are the topology keys of these rules, without the
-	// hostname. base contains the counts of the snapshot's bound pods; it is nil if there are no rules.
+	// hostname. Base contains the counts of the snapshot's bound pods. It is nil if there are no rules.
 	Topology     []topology.Group
 	TopologyKeys []string
 	// PinnedKeys are the labels whose values rules can see: topology keys and labels in node filters.
@@ -82,8 +82,8 @@ type Model struct {
 	// Reach is indexed by shape and topology key: see Reachable.
 	Reach   [][][]int32
 	Volumes *volumes.Index
-	// Devices contains the devices that pods claim and those of nodes. It is nil if no pod claims devices. matcher evaluates selectors of
-	// devices; it may be nil.
+	// Devices contains the devices that pods claim and those of nodes. It is nil if no pod claims devices. Matcher evaluates selectors of
+	// devices. It may be nil.
 	Devices *claimed.Index
 	Matcher devices.Matcher
 	// Pods are the pending pods, followed by the placeholders.

@@ -145,8 +145,8 @@ func (t Spreads) spreads(g int32) bool {
 	return t.AnyPlaced(func(o *topology.Groups, _ int32) bool { return topology.Contains(o.Owns, g) })
 }
 
-// domainOf returns the node's domain for the group. For rules over nodes it is the node itself; it is noDomain if the group ignores the
-// node.
+// domainOf returns the node's domain for the group. For rules over nodes this is the node itself. If the group ignores the node, it is
+// topology.NoDomain.
 func (t Spreads) domainOf(g, host int32) int32 {
 	h := &t.S.Topology.Hosts[host]
 	switch {

@@ -25,7 +25,7 @@ type Class struct {
 	Shared []SharedVolume
 	// Topology contains the topology groups of the class. It is nil for most classes.
 	Topology *topology.Groups
-	// Nominated is the node for which the pods are nominated, or "". never means that the pods don't preempt other pods.
+	// Nominated is the node for which the pods are nominated, or "". Never means that the pods don't preempt other pods.
 	Nominated string
 	Never     bool
 	// Priority is the pods' priority. Pods of higher priority get scarce resources first.

@@ -14,7 +14,7 @@ import (
 // class is added or removed. A kind keeps its number as long as it has pods.
 type Kind struct {
 	// Text is the class text in which topology groups have the numbers of the memo's index; these numbers are the part from stakeAt to
-	// stakeEnd. sorted is the text with the numbers of the model, whose classes are sorted by it.
+	// stakeEnd. The part from shapeFrom to shapeTo identifies the shape.
 	Text               string
 	stakeAt, stakeEnd  int
 	shapeFrom, shapeTo int

@@ -10,7 +10,7 @@ import (
 // commitment. No node holds items of more value than the node's price plus the price of the limited units that it uses. Therefore any nodes
 // that hold all pods cost at least the value of the pods minus the price of all limited units.
 type Certified struct {
-	// Item has the certificate's value of one pod of each item, in nano-USD per hour. scale, from 0 to 1, multiplies the options' resource
+	// Item has the certificate's value of one pod of each item, in nano-USD per hour. Scale, from 0 to 1, multiplies the options' resource
 	// prices.
 	Item   []int64
 	Scale  float64

@@ -49,7 +49,7 @@ type Program struct {
 	Bundles []bundle
 	// Dims is the number of leading dimensions that the program uses: all resources, and as many caps as keep the number of rows small.
 	Dims int
-	// Need is indexed by bundle*Dims+dimension. most is indexed by option and bundle.
+	// Need is indexed by bundle*Dims+dimension. Most is indexed by option and bundle.
 	Need   []float64
 	Most   [][]float64
 	Room   []float64 // [option*dims+d]

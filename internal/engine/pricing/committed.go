@@ -9,7 +9,7 @@ import (
 // the value on a node that the commitment covers. The dual value of a commitment is what it gains, per unit used, on the node that gains
 // most from it. Nodes that gain less per unit should not use the commitment.
 
-// CommittedValues are the values of the problem with the committed options as its options. ratio is the value of an option's items divided
+// CommittedValues are the values of the problem with the committed options as its options. Ratio is the value of an option's items divided
 // by its price. The price, in nano-USD per hour, includes the dual value of the commitment that the option uses.
 type CommittedValues struct {
 	P *Problem

@@ -94,7 +94,8 @@ type search struct {
 	classes []int32
 	// hopeful contains the classes whose pods have a place if they are placed first. Other classes are not tried.
 	hopeful map[int32]bool
-	// priorities are the priorities of the classes, highest first. values has the number of placed pods for each of them.
+	// priorities are the priorities of the classes, highest first. goal has, for each of them, the number of pods that may have a place,
+	// and best the number of pods that bestWay places.
 	priorities []int32
 	goal, best []int
 	bestWay    state.Record

@@ -14,6 +14,6 @@
 // Running gangs that require one domain are moved in one of the ways that [WaysOf] returns: their pods become pending as the variant for
 // the target domain.
 //
-// The cost: the time for a change is proportional to the data that it changes. [RoomIndex] finds the first node with room, in a given
+// The cost: the time for a change is proportional to the data that it changes. Type roomIndex finds the first node with room, in a given
 // order, in logarithmic time. It has a segment tree for each pair of resources and each kind of request.
 package trial
