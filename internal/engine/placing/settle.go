@@ -23,7 +23,8 @@ func (t Growth) Settle() {
 	}
 }
 
-// settle replaces new node i by the cheapest node that holds the load.
+// settle replaces new node i by the cheapest node that holds the load. If pools would then no longer meet their minValues, it only gives
+// node i that price.
 func (t Growth) settle(i int32, load []state.Binding) {
 	mc := &t.S.Planned[i]
 	rows, slots, _ := newnodes.Of(t.Trial).Allowed(mc, load)
