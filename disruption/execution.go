@@ -19,7 +19,7 @@ const (
 	timeoutLeast    = 10 * time.Minute
 	timeoutMost     = time.Hour
 	// heldBackMost is the longest total time that a command waits for the launch rate limiter once it has launched something. notingMost is
-	// the longest time that it waits until its history is stored. Nothing else is planned during these times.
+	// the longest time that it waits until its history is stored. No other command is planned during these times.
 	heldBackMost = 2 * time.Minute
 	notingMost   = time.Minute
 )
@@ -151,7 +151,7 @@ type Execution struct {
 	cmd     *Command
 	state   State
 	started time.Time
-	// digest is the digest of the command when it started.
+	// digest is the command's digest from the time when the execution started.
 	digest string
 	// policy is the approval policy; nil without an Approver. asked is when the command began to wait for approval. outdated means that
 	// approval took time, so that the command is validated whatever its method.
@@ -160,13 +160,13 @@ type Execution struct {
 	outdated bool
 	// ready says which replacements were initialized at some time. They are not checked again.
 	ready []bool
-	// dropped are members of a command without replacements that could not be tainted.
+	// dropped are members that could not be recorded or tainted; the command has no replacements and continues without them.
 	dropped map[string]bool
-	// nominated means that the receivers were nominated. noted means that storing the history was requested.
+	// nominated means that the nomination of the receivers was requested. noted means that storing the history was requested.
 	nominated, noted bool
 	// heldSince is when launches were first held back. notingSince is when storing the history first failed.
 	heldSince, notingSince time.Time
-	// err is the cause of the failure.
+	// err says why the command failed.
 	err error
 }
 

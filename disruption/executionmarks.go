@@ -11,7 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// members returns the remaining members, with their observed state.
+// members returns the members that are not dropped, with their observed state.
 func (e *Execution) members(o Observed) []memberNow {
 	var out []memberNow
 	for i := range e.cmd.Members {
@@ -40,8 +40,9 @@ func (m *memberNow) going() bool {
 	return m.now.Claim == nil || m.now.Claim.DeletionTimestamp != nil
 }
 
-// taint marks members, by taint or cordon, and sets their condition. A command with replacements fails if one member fails, or if all do. A
-// command without replacements continues with the other members. Members that are gone need no mark and no condition.
+// taint marks members, by taint or cordon, and sets their condition. A command with replacements fails if one member can't be marked. A
+// command without replacements continues with the other members, and fails only if no member can be marked. Members that are gone need no
+// mark and no condition.
 func (e *Execution) taint(o Observed, step *Step) {
 	list := e.members(o)
 	if e.failing(list) {
@@ -75,8 +76,9 @@ func (e *Execution) taint(o Observed, step *Step) {
 }
 
 // undo removes the effects of the command until none is observed: the taints, conditions and marks of members that stay, and replacements
-// without pods. It keeps replacements that are ready if members are being removed whose pods they should take. Karpenter also keeps these
-// until they are found empty. Records are removed last, so that another process can continue to undo if this process ends.
+// without pods. It keeps ready replacements while members are being removed, because these replacements should take their pods. Karpenter
+// also keeps such replacements until they are found empty. Records are removed last, so that another process can continue to undo if this
+// process ends.
 func (e *Execution) undo(o Observed, step *Step) {
 	clean, going := true, false
 	for i := range e.cmd.Members {
@@ -96,7 +98,7 @@ func (e *Execution) undo(o Observed, step *Step) {
 		switch {
 		case r.Pods || e.cmd.Replacements[i].Static:
 		case r.Stored == nil && r.Known:
-			clean = false // the claim is just being added or removed: if undo ended now, its instance could start unnoticed
+			clean = false // the claim is just being added or removed: if undo ended now, the claim's instance could start unnoticed
 		case r.Stored == nil || r.Stored.DeletionTimestamp != nil:
 		case going && isReady(r.Stored):
 		default:
@@ -232,7 +234,7 @@ func unmark(name string, node *corev1.Node) []Effect {
 	return out
 }
 
-// reasonOf returns the reason of the claim's condition DisruptionReason, if it is true.
+// reasonOf returns the reason of the claim's condition DisruptionReason, and whether this condition is true.
 func reasonOf(claim *v1.NodeClaim) (reason string, is bool) {
 	for i := range claim.Status.Conditions {
 		if c := &claim.Status.Conditions[i]; c.Type == v1.ConditionDisruptionReason {

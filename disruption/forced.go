@@ -47,7 +47,7 @@ func Interrupted(claim *v1.NodeClaim, message cloudprovider.Interruption, now ti
 	case cloudprovider.InterruptionRebalance:
 		return ForcedStep{}
 	case cloudprovider.InterruptionUnhealthy:
-		removal.Deadline = now // it is broken: its pods get no grace period
+		removal.Deadline = now // the instance is broken: its pods get no grace period
 	case cloudprovider.InterruptionSpotReclaim, cloudprovider.InterruptionReservationReclaim, cloudprovider.InterruptionMaintenance,
 		cloudprovider.InterruptionStopped, cloudprovider.InterruptionTerminated:
 	default:
@@ -58,7 +58,7 @@ func Interrupted(claim *v1.NodeClaim, message cloudprovider.Interruption, now ti
 
 // Limits of repair.
 const (
-	// repairShare is the percentage of nodes that may be unhealthy, with the number rounded up.
+	// repairShare is the percentage of nodes that may be unhealthy without stopping repair; the number of nodes is rounded up.
 	repairShare = 20
 	// repairAgain is the time until the next check after repair did nothing.
 	repairAgain = 5 * time.Minute
@@ -155,7 +155,7 @@ func Repair(s RepairState, now time.Time) RepairStep {
 	}}
 }
 
-// repairDue returns the first time at which a matching policy no longer tolerates its condition.
+// repairDue returns the first time at which a policy no longer tolerates the node's condition, and this policy.
 func repairDue(node *corev1.Node, policies []cloudprovider.RepairPolicy) (due time.Time, policy *cloudprovider.RepairPolicy) {
 	for i := range policies {
 		for j := range node.Status.Conditions {

@@ -95,7 +95,7 @@ func (h History) Annotation(pool v1.PoolKey) string {
 			continue
 		}
 		set := maps.Clone(d.Labels)
-		delete(set, corev1.LabelHostname) // the hostname names one node, and no budget applies to a single node
+		delete(set, corev1.LabelHostname) // the hostname differs on each node, and no budget applies to a single node
 		key := fmt.Sprint(set)            // maps are printed in the order of their keys
 		at, known := places[key]
 		if !known {
@@ -133,7 +133,8 @@ func (t *historyText) String() string {
 	return string(out)
 }
 
-// coalesce merges lines that differ, for budgets, only in their time. The merged line has the latest time.
+// coalesce merges lines that have the same reason, zone and labels, because budgets distinguish them only by their time. A merged line has
+// the latest time of its lines.
 func (t *historyText) coalesce() {
 	type kind struct {
 		reason Reason
@@ -186,7 +187,7 @@ func (t *historyText) shareLabels() {
 	}
 }
 
-// maxOwners is the largest number of owners in a line that stands for several disruptions.
+// maxOwners is the largest number of owners in a merged line.
 const maxOwners = 64
 
 // dropLabels removes sets of labels that no line refers to.
@@ -225,7 +226,7 @@ func HistoryOf(pool *v1.NodePool) (History, error) {
 			Pods: l.Pods, Price: money.USD(l.Price), Owners: l.Owners,
 		}
 		out = append(out, d)
-		d.Pods, d.Price = 0, 0 // only the first entry has the pods and prices of all of them
+		d.Pods, d.Price = 0, 0 // only the first entry has the pods and prices, which are the sums of all entries of the line
 		for range l.Count - 1 {
 			out = append(out, d)
 		}

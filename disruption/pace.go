@@ -35,8 +35,8 @@ type Pace struct {
 	conflicts, failures int
 }
 
-// mostConflicts is the number of conflicts in a row after which a pass is repeated at once. Further conflicts count as failures, so that
-// two writers can't keep a loop busy.
+// mostConflicts is the number of conflicts in a row after each of which a pass is repeated at once. Further conflicts count as failures, so
+// that two writers can't keep a loop busy.
 const mostConflicts = 5
 
 // After returns how long to wait after a pass; 0 means not to wait. After errors it waits longer each time, from a second to a minute, until a

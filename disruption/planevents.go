@@ -63,8 +63,8 @@ func verdictEvents(m *cluster.NodeState, blocks []MethodBlock) []Event {
 	return out
 }
 
-// unconsolidatable reports whether an event may name the block as the reason why a node is not consolidated. This is so for blocks about
-// the node, its pool and its replacement. For budgets there are events of the pool, for scores there are metrics.
+// unconsolidatable reports whether an event may name the block as the reason why a node is not consolidated. It returns true for blocks
+// about the node, its pool and its replacement. Budgets have events on the pool, and scores have metrics.
 func unconsolidatable(b *Block) bool {
 	switch b.Code {
 	case BlockRefused, BlockFailed, BlockHeldBack, BlockNever, BlockBuffer, BlockInstanceTypeUnknown, BlockNoLabel, BlockPolicy, BlockAnnotation, BlockPod, BlockPodDisruptionBudget, BlockGang,

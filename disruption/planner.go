@@ -47,7 +47,7 @@ type Plan struct {
 	Unreached []v1.PoolKey `json:"unreached,omitempty"`
 }
 
-// atLeast returns the error of a planner's option whose value is less than the minimum, or nil.
+// atLeast returns an error if value, of the planner's option name, is less than minimum.
 func atLeast[T int | time.Duration](name string, value, minimum T) error {
 	if value >= minimum {
 		return nil
@@ -55,7 +55,7 @@ func atLeast[T int | time.Duration](name string, value, minimum T) error {
 	return &option.Error{Package: "disruption", Option: name, Rule: fmt.Sprintf("is %v: it must be at least %v", value, minimum)}
 }
 
-// amount returns the error of a planner's option whose value is not a valid amount of money, or nil.
+// amount returns an error if value, of the planner's option name, is not a finite amount of at least 0.
 func amount(name string, value float64) error {
 	if value >= 0 && value <= math.MaxFloat64 {
 		return nil
@@ -63,7 +63,7 @@ func amount(name string, value float64) error {
 	return &option.Error{Package: "disruption", Option: name, Rule: fmt.Sprintf("is %g: it must be a finite number of at least 0", value)}
 }
 
-// share returns the error of a planner's option whose value is not in the range from 0 to below 1, or nil.
+// share returns an error if value, of the planner's option name, is less than 0, or 1 or more.
 func share(name string, value float64) error {
 	if value >= 0 && value < 1 {
 		return nil

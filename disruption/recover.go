@@ -117,20 +117,20 @@ func Recover(view *cluster.View) *Recovery {
 	return out
 }
 
-// remains are the remaining objects of one command.
+// remains are the objects that an earlier process left of one command.
 type remains struct {
 	members []*recorded
 	// launched are NodeClaims with a replacement's record that sift has not assigned yet.
 	launched     []*recorded
 	replacements []*v1.NodeClaim
 	static       []bool
-	// foreign are NodeClaims with records that were written for other claims. disagrees means that the members' records describe different
-	// commands.
+	// foreign are NodeClaims whose records were written for other claims or don't match the members' records. disagrees means that the
+	// members' records describe different commands.
 	foreign   []*v1.NodeClaim
 	disagrees bool
 }
 
-// recorded is a node and the record of its claim.
+// recorded is a node with the record of its claim.
 type recorded struct {
 	*Record
 	machine *cluster.NodeState
@@ -148,8 +148,8 @@ func (l *remains) add(r *Record, m *cluster.NodeState) {
 	}
 }
 
-// sift assigns replacements to their indexes, except replacements whose records differ from the members' records. It returns the effects
-// that remove the records of NodeClaims that don't belong to the command.
+// sift assigns the NodeClaims of replacements to their indexes, except those whose records differ from the members' records. It returns the
+// effects that remove the records of NodeClaims that don't belong to the command.
 func (l *remains) sift() (clear []Effect) {
 	slices.SortFunc(l.members, func(a, b *recorded) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.machine.Name, b.machine.Name))
@@ -167,7 +167,7 @@ func (l *remains) sift() (clear []Effect) {
 	return clear
 }
 
-// place assigns the replacements to their indexes. If two have the same index, none of them is used.
+// place assigns the NodeClaims of replacements to their indexes. If two have the same index, neither is used.
 func (l *remains) place(of *Record) {
 	many := min(max(0, of.Replacements), maxReplacements)
 	l.replacements, l.static = make([]*v1.NodeClaim, many), make([]bool, many)

@@ -49,7 +49,7 @@ func (p *Plan) Samples(f *Fleet) []Sample {
 			case b.Block.Code == BlockScore && b.Method == MethodSingleNode:
 				out = append(out, f.moveSamples(b.Block.Pool, "rejected", &b.Block.Score)...)
 			case b.Block.Code == BlockScore && !rejected[b.Block.Pool]:
-				rejected[b.Block.Pool] = true // count the batches of one search only once
+				rejected[b.Block.Pool] = true // the batches of one search count only once
 				out = append(out, f.moveSamples(b.Block.Pool, "rejected", &b.Block.Score)...)
 			}
 		}
@@ -62,7 +62,7 @@ func (p *Plan) Samples(f *Fleet) []Sample {
 	return out
 }
 
-// found reports whether the methods up to m found something, so that later methods did not run.
+// found reports whether one of the methods up to m found a command, so that later methods did not run.
 func (p *Plan) found(m Method) bool {
 	return slices.ContainsFunc(p.Commands, func(c *Command) bool { return slices.Index(Methods(), c.Method) <= slices.Index(Methods(), m) })
 }

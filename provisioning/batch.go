@@ -35,7 +35,7 @@ func (o BatchOptions) checked() (BatchOptions, error) {
 	if o.Idle < 0 || o.Max < 0 {
 		return o, &option.Error{Package: "provisioning", Option: "Batch", Rule: fmt.Sprintf("idle %s and max %s: a window can't end before it opens", o.Idle, o.Max)}
 	}
-	// An idle time longer than Max has no effect.
+	// An Idle longer than Max is shortened to Max.
 	o.Idle = min(o.Idle, o.Max)
 	return o, nil
 }

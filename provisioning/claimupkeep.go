@@ -98,8 +98,8 @@ func HydrateNode(node *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	return out
 }
 
-// withClassLabel adds the label with the name of the claim's node class, unless it exists. Claims of v1alpha5 have no such label: the names
-// of their node classes are not valid label values.
+// withClassLabel returns labels with the label that names the claim's node class. Claims of v1alpha5 get no such label: the names of their
+// node classes are not valid label values.
 func withClassLabel(labels map[string]string, claim *v1.NodeClaim) map[string]string {
 	ref := claim.Spec.NodeClassRef
 	if ref.Kind == "" || ref.Name == "" || v1.GenerationOf(claim) == v1.GenerationV1Alpha5 {

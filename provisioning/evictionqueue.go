@@ -35,7 +35,7 @@ type EvictionQueue struct {
 	turns   evictionTurns
 }
 
-// evictionKey distinguishes a pod from a later one of the same name.
+// evictionKey distinguishes a pod from a later pod with the same name.
 type evictionKey struct {
 	key types.NamespacedName
 	uid types.UID
@@ -47,14 +47,15 @@ type evictionEntry struct {
 	why      string
 	due      time.Time
 	failures int
-	// turn is the pod's index in turns, or taken between the call of Next that returns the pod and its Report.
+	// turn is the pod's index in turns. It is the constant taken while the pod is not in turns: from the call of Next that returns the pod
+	// to the call of Report.
 	turn int
 }
 
-// taken is the turn of a pod that is not in the heap.
+// taken is the value of turn for a pod that is not in the heap.
 const taken = -1
 
-// evictionTurns is a heap of pods by the time of their next attempt.
+// evictionTurns is a heap of pods, ordered by the time of their next attempt.
 type evictionTurns []*evictionEntry
 
 func (t evictionTurns) Len() int { return len(t) }

@@ -24,13 +24,14 @@ type gangNodes struct {
 	plan *scheduling.Plan
 	// gangOf is, by pod, the index in Plan.Gangs of the gang that needs the pod.
 	gangOf map[scheduling.PodKey]int
-	// group has, for each gang, the lowest index of the gangs with which it shares new nodes, including itself.
+	// group has, for each gang, the index of another gang of its group, or its own index if the gang is the root: see root. The root has
+	// the lowest index of the group.
 	group []int
-	// pending says which gangs have places on nodes of a launch group that is not complete yet.
+	// pending says, for the root of a group, whether gangs of the group have places on nodes of a launch group that is not complete yet.
 	pending []bool
-	// families has, for the outermost group of gangs that are placed all or none, the index of the first of these gangs.
+	// families has, for the key that Gang.Whole returns, the index of the first gang with this key.
 	families map[scheduling.GangKey]int
-	// claims counts the new nodes of each group.
+	// claims counts the new nodes of each group, by the group's root.
 	claims map[int]int
 }
 
@@ -59,7 +60,7 @@ func (d *decision) gangsOf(plan *scheduling.Plan) *gangNodes {
 	return g
 }
 
-// findMembers fills gangOf with the members that gangs need; further members count as other pods.
+// findMembers fills gangOf with the members that gangs need, and leaves out further members.
 func (g *gangNodes) findMembers() {
 	gangs := make(map[scheduling.GangKey]*scheduling.Gang, len(g.d.snapshot.Gangs))
 	for i := range g.d.snapshot.Gangs {
@@ -83,7 +84,7 @@ func (g *gangNodes) findMembers() {
 	}
 }
 
-// joinFamily puts the gang in one group with the other gangs that its parent, or another ancestor, needs.
+// joinFamily puts the gang into one group with the gangs that are placed all together or not at all with it: see Gang.Whole.
 func (g *gangNodes) joinFamily(number int, gang *scheduling.Gang) {
 	whole, ok := gang.Whole()
 	if !ok {
@@ -203,7 +204,7 @@ func (g *gangNodes) hasPatientPods(node *scheduling.NewNode) bool {
 	})
 }
 
-// waitingSince returns when kube-scheduler first found no place for the pod, or when it was created.
+// waitingSince returns when kube-scheduler first found no place for the pod, or when the pod was created if this is unknown.
 func waitingSince(pod *corev1.Pod) time.Time {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && !c.LastTransitionTime.IsZero() {
@@ -213,7 +214,7 @@ func waitingSince(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// hold leaves a planned node for a later pass.
+// hold leaves a planned node for a later pass, and adds an event with the reason for each of its pods.
 func (d *decision) hold(orders *Orders, node *scheduling.NewNode, why string) {
 	orders.Held = append(orders.Held, HeldNode{Node: *node, Why: why})
 	for _, pod := range d.real(node.Pods) {
@@ -224,7 +225,7 @@ func (d *decision) hold(orders *Orders, node *scheduling.NewNode, why string) {
 	}
 }
 
-// dropRefusedGroups removes the launches of groups with a node for which no claim can be created.
+// dropRefusedGroups drops the launches of a group if no claim can be created for one of its nodes.
 func (o *Orders) dropRefusedGroups(d *decision) {
 	if len(o.refusedGroups) == 0 {
 		return

@@ -27,7 +27,7 @@ type RegistrationHealth struct {
 }
 
 type poolHealth struct {
-	// outcomes are the last outcomes, the oldest first. true stands for a registered node.
+	// outcomes are the last outcomes, the oldest first: true if the node was registered, false if the launch or registration failed.
 	outcomes []bool
 	// pool and class are the generations of the NodePool and of its node class to which the outcomes apply.
 	pool, class int64
@@ -149,7 +149,7 @@ const (
 // launchOutcome is the result of a pool's last launches. Storing a NodeClaim and launching its instance are recorded separately.
 type launchOutcome struct {
 	order, launch *launchFailure
-	// refused is how many orders in a row could not be stored; until is the end of the pause.
+	// refused counts the failures in a row to store NodeClaims; failures in one pass count once. until is the end of the pause.
 	refused int
 	until   time.Time
 }
@@ -177,13 +177,13 @@ func (h *LaunchHealth) Ordered(pool v1.PoolKey, err error, now time.Time) {
 	}
 	outcome := h.of(pool)
 	outcome.order = &launchFailure{reason, shortened(err.Error()), now}
-	if reason == LaunchReasonRefused && !now.Before(outcome.until) { // all orders of one pass count as one failure
+	if reason == LaunchReasonRefused && !now.Before(outcome.until) { // failures before the pause has ended, such as others in the same pass, are not counted
 		outcome.refused++
 		outcome.until = now.Add(closedFor(outcome.refused, err))
 	}
 }
 
-// closedFor returns the pause of a pool after the given number of failures in a row.
+// closedFor returns how long a pool pauses after this number of failures in a row.
 func closedFor(failures int, err error) time.Duration {
 	most := closedMostByFaults
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {

@@ -14,7 +14,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// initialize waits until the node has everything that the claim asks for, and shows the obstacle on the claim.
+// initialize sets the claim's condition Initialized. Until the node has everything that the claim asks for, the condition shows the
+// obstacle.
 func (l *Lifecycle) initialize(s ClaimState, now time.Time) Step {
 	claim := s.Claim.DeepCopy()
 	wait := l.left(s.Claim, now)
@@ -39,7 +40,7 @@ func (l *Lifecycle) initialize(s ClaimState, now time.Time) Step {
 	return step
 }
 
-// obstacle returns what prevents initialization; empty if nothing does.
+// obstacle returns what prevents initialization, or an empty reason if nothing does.
 func obstacle(s ClaimState) (reason, message string) {
 	if len(s.Nodes) != 1 {
 		return "NodeNotFound", fmt.Sprintf("%d nodes have the provider ID %s", len(s.Nodes), s.Claim.Status.ProviderID)
@@ -84,12 +85,12 @@ func taintText(t *corev1.Taint) string {
 	return fmt.Sprintf("%s=%s:%s", t.Key, t.Value, t.Effect)
 }
 
-// reasonDevicesMissing is the reason, with Karpenter's name, of a claim's condition Initialized while drivers have not published the
-// planned devices.
+// reasonDevicesMissing is the reason of a claim's condition Initialized while drivers have not published the planned devices. Karpenter
+// uses the same name.
 const reasonDevicesMissing = "DRADriverPoolsNotPublished"
 
 // driverPatience is how long after the registration of a node its drivers may take to publish devices before an event names the missing
-// driver. Until then, plans use the devices of the instance type.
+// driver. Until the drivers publish them, plans use the devices of the instance type.
 const driverPatience = 10 * time.Minute
 
 // missingDevices names the drivers that the claim was planned with and that have not published all of their devices on the node.
@@ -136,8 +137,8 @@ func published(list []*resourcev1.ResourceSlice, driver, node string) bool {
 	return len(pools) > 0
 }
 
-// noteDrivers adds EventDriverMissing to the step if driverPatience has passed since the registration. Otherwise it sets Again to that
-// time.
+// noteDrivers adds EventDriverMissing to the step if driverPatience has passed since the registration. It also limits step.Again to the
+// time until the event is due (again).
 func noteDrivers(step Step, claim *v1.NodeClaim, message string, now time.Time) Step {
 	since := registeredSince(claim)
 	if left := since.Add(driverPatience).Sub(now); left > 0 {
@@ -152,7 +153,7 @@ func noteDrivers(step Step, claim *v1.NodeClaim, message string, now time.Time) 
 	return step
 }
 
-// registeredSince returns when the claim's node was registered.
+// registeredSince returns when the claim's node was registered, or when the claim was created if this is unknown.
 func registeredSince(claim *v1.NodeClaim) time.Time {
 	i := slices.IndexFunc(claim.Status.Conditions, func(c metav1.Condition) bool { return c.Type == v1.ConditionRegistered })
 	if i < 0 {

@@ -22,12 +22,12 @@ import (
 const (
 	launchBackOffFirst   = time.Second
 	launchBackOffLongest = time.Minute
-	// longestMessage is the maximum length of a condition's message from an untyped error.
+	// longestMessage is the maximum length of an error's text in a condition or an event.
 	longestMessage = 300
 )
 
-// launch launches the instance. A claim with an invalid request is not launched again: it waits for its timeout, so that a pool
-// with an invalid template fails only once per timeout.
+// launch returns the effect that launches the claim's instance. A claim with an invalid request is not launched again: it waits for its
+// timeout, so that a pool with an invalid template fails only once per timeout.
 func (l *Lifecycle) launch(s ClaimState, now time.Time) Step {
 	claim := s.Claim
 	launched := claim.DeepCopy().Conditions().Get(v1.ConditionLaunched)
@@ -66,7 +66,7 @@ func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Tim
 
 // launchFailed shows the error on the claim, which stays and is tried again. The wait is as long as the claim has been tried so far, so
 // that waits double from one second to one minute without a counter. The cloud may demand another wait. If only an operator can help, the
-// wait is a minute.
+// wait is a minute (Unauthorized), or lasts until the claim's timeout (Permanent).
 func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovider.ErrorKind, now time.Time) Step {
 	reason, message := "LaunchFailed", cut(err.Error())
 	var create *cloudprovider.CreateError
@@ -91,8 +91,8 @@ func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovi
 	return step
 }
 
-// launchedClaim copies the provider's description of the instance. Labels of the claim override the provider's; annotations of the
-// provider override the claim's.
+// launchedClaim returns the claim with the provider's description of its instance. Labels of the claim override labels of the provider;
+// annotations of the provider override annotations of the claim.
 func launchedClaim(claim, answer *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	out := claim.DeepCopy()
 	out.Labels = merged(answer.Labels, claim.Labels)
@@ -105,7 +105,7 @@ func launchedClaim(claim, answer *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	return out
 }
 
-// merged has the entries of both maps; the second overrides the first.
+// merged returns the entries of both maps; entries of second override entries of first.
 func merged(first, second map[string]string) map[string]string {
 	if len(first)+len(second) == 0 {
 		return nil
@@ -138,9 +138,10 @@ func Feedback(err error, estimate *StockEstimate, now time.Time) (planNow bool) 
 	return cloudprovider.LaunchAbandoned(err)
 }
 
-// launchedTogether returns the claims that are launched with the claim or not at all: those of its group that are not kept. The list is the
-// same for every claim of the group, so that each of them asks the provider for the same instances, in parallel or after a restart. It is
-// nil if the claim has no such group.
+// launchedTogether returns the claims that are launched with the claim or not at all: those of its launch group that still wait for the
+// group (not Kept). The list is the same for every claim of the group, so that each of them asks the provider for the same instances, in
+// parallel or after a restart. It is nil if the claim has no group, if claims of the group are missing, or if fewer than two claims still
+// wait.
 func launchedTogether(s ClaimState) []*v1.NodeClaim {
 	g, ok := groupOf(s)
 	if !ok || g.there != g.Claims || g.kept > g.Claims-2 {
@@ -179,7 +180,7 @@ func (e CreateInstance) Launch(ctx context.Context, provider cloudprovider.Cloud
 	return provider.Create(ctx, e.Claim)
 }
 
-// answer returns the claim's part of the answer for its group.
+// answer returns the claim of created that belongs to e.Claim, or an error if created has none.
 func (e CreateInstance) answer(created []*v1.NodeClaim, err error) (*v1.NodeClaim, error) {
 	if err != nil {
 		return nil, err

@@ -101,8 +101,8 @@ func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now
 			}
 		}
 	}
-	// No claim is created before all orders are checked. Otherwise a failed request could release its reservation before or after a later
-	// order is checked, and the result would depend on timing.
+	// No claim is created before all orders are admitted. Otherwise a failed request could release its reservation before or after a later
+	// order is admitted, and the result would depend on timing.
 	var group errgroup.Group
 	group.SetLimit(l.parallelism)
 	for i := range out.Launched {
@@ -124,7 +124,8 @@ func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now
 // tokenOf identifies an order of a pass.
 func tokenOf(pass string, order int) string { return fmt.Sprintf("%s/%d", pass, order) }
 
-// admit asks the limits and the launch rate limiter. If the launch rate limiter refuses, the reservation in the limits is released.
+// admit reserves the order's capacity in the NodePool's limits, and asks the launch rate limiter. If the launch rate limiter refuses, the
+// reservation is released.
 func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("creating a nodeclaim of nodepool %s: %w", order.Pool, err)
@@ -145,7 +146,7 @@ func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now t
 	return err
 }
 
-// create stores the claim; from then on limits and launch rate limiter use its UID.
+// create stores the claim; from then on the limits and the launch rate limiter know the order by the claim's UID.
 func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1.NodeClaim, error) {
 	// The request that creates the claim also sets the finalizer. If a second request added it, a claim that is deleted in between
 	// would leave its instance behind.
@@ -177,7 +178,8 @@ func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1
 	return claim, nil
 }
 
-// rename moves the reservation to the claim. If informers reported the claim first, it already has its own entry.
+// rename moves the order's reservation from the token to the claim's UID. If informers reported the claim first, the UID already has an
+// entry, and the reservation is released.
 func (l *Launcher) rename(token string, uid types.UID) {
 	if limiter := l.options.RateLimiter; limiter != nil {
 		limiter.rename(token, string(uid))
@@ -193,8 +195,8 @@ func (l *Launcher) release(token string) {
 	}
 }
 
-// eventsOf returns the events of an order for the owners of its pods. If an order without pods (of a static pool) fails, the event is on
-// the pool.
+// eventsOf returns the events of an order, one on each of its pods. If an order without pods (of a static pool) fails, the event is on the
+// pool.
 func eventsOf(done *Launched) []Event {
 	var events []Event
 	if done.Err != nil && len(done.Launch.Pods) == 0 {
@@ -237,8 +239,8 @@ func (e *GroupError) Error() string {
 // Unwrap returns the cause.
 func (e *GroupError) Unwrap() error { return e.Err }
 
-// admitGroups asks the limits and the launch rate limiter for each group of orders as a whole, and returns the error of each group, nil for
-// groups that may be launched. It asks for groups in the order of their first orders, before orders without a group.
+// admitGroups admits each group of orders as a whole, and returns an error for each group, or nil for a group that may be launched. It
+// admits groups in the order of their first orders. Orders without a group are admitted later.
 func (l *Launcher) admitGroups(ctx context.Context, pass string, orders []Launch, now time.Time) map[string]error {
 	var names []string
 	members := map[string][]int{}
@@ -291,7 +293,7 @@ func (l *Launcher) admitGroup(ctx context.Context, pass string, orders []Launch,
 	return nil
 }
 
-// admitTogether admits the launches together, as Allows describes, or none of them.
+// admitTogether admits the launches together, by the rules of Allows, or none of them.
 func (g *RateLimiter) admitTogether(ids []string, prices []float64, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -58,7 +58,7 @@ type launchGroup struct {
 	launched, created time.Time
 }
 
-// groupOf returns the state of the claim's group. It returns false if the claim has no group or does not wait for it (any more).
+// groupOf returns the state of the claim's group. It returns false if the claim has no group or no longer waits for it.
 func groupOf(s ClaimState) (launchGroup, bool) {
 	group, ok := v1.LaunchGroupOf(s.Claim)
 	if !ok || group.Kept || s.Group == nil {
@@ -110,7 +110,7 @@ func (g *launchGroup) add(claim *v1.NodeClaim) {
 	}
 }
 
-// awaitsGroup reports whether a claim with this condition Launched has not seen all others of its group yet.
+// awaitsGroup reports, by a claim's condition Launched, whether the claim has not seen all others of its group yet.
 func awaitsGroup(launched metav1.Condition) bool {
 	return launched.Reason == "" || launched.Reason == conditions.ReasonAwaitingReconciliation || launched.Reason == ReasonGroupCreating
 }
@@ -148,8 +148,8 @@ func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	return wait, g.begun < g.Claims
 }
 
-// failed returns why the group must be given up, and the reason with which this claim is deleted: its own timeout, if this claim takes too
-// long. Both are empty if the group continues.
+// failed returns why the group must be given up, and the reason with which this claim is deleted: a timeout if this claim takes too long.
+// Both are empty if the group continues.
 func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (why string, reason DisruptedReason) {
 	missing := g.Claims - g.there
 	switch {
@@ -170,8 +170,8 @@ func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (
 	return "", ""
 }
 
-// begins returns when the time of GroupTimeout begins: with the first launch, which is when costs begin. Until then it is the creation of
-// the first claim: the difference between the API server's clock and that of the process can then cost time, but no money.
+// begins returns when the time of GroupTimeout begins: with the first launch, because costs begin with it. Before the first launch it is
+// the creation of the first claim. A difference between the clocks of the API server and the process can then cost time, but no money.
 func (g *launchGroup) begins() time.Time {
 	if g.launched.IsZero() {
 		return g.created
@@ -200,7 +200,7 @@ func (l *Lifecycle) joining(s ClaimState, now time.Time) (step Step, waits bool)
 // timestamps of claims, and another process writes times of its own computer. The difference between two clocks can be longer than the time
 // that is measured. So each claim records in its condition Launched how many claims exist, since when, and the process whose clock says so.
 // A process uses only times that it wrote itself. It starts again if another process wrote the time, if the number of claims has changed,
-// or if the time is in its future. If a process ends in between, the group only loses the measured time, and nothing is launched until all
+// or if the time is in its future. If a process ends in between, the group only loses the measured time. Nothing is launched until all
 // claims exist.
 
 // creating records how many claims of the group exist, unless this process has already recorded it.

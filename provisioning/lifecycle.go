@@ -41,7 +41,7 @@ type LifecycleOptions struct {
 	Process string
 }
 
-// mostProcessName is the maximum length of the name of a process, which is the maximum length of the name of a pod.
+// mostProcessName is the maximum length of a process's name, which is the maximum length of a pod's name.
 const mostProcessName = 253
 
 // DefaultRegistrationTimeout is how long a NodeClaim may be without a registered node by default.
@@ -162,8 +162,8 @@ func untilDue(a, b time.Duration) time.Duration {
 // claim is not being deleted.
 const ReasonNodeLost = "NodeLost"
 
-// lostNodeGrace is the least time that a lost node has to join again, independent of the claim's age: a kubelet creates its Node again when
-// it restarts.
+// lostNodeGrace is the least time that a lost node has to join again, whatever the claim's age: a kubelet creates its Node again when it
+// restarts.
 const lostNodeGrace = 5 * time.Minute
 
 // NodeLost reports whether the claim had a registered node and has lost it. Its instance may run but never take pods again. So no pods are

@@ -81,8 +81,8 @@ func TerminateNode(s NodeTermination, now time.Time) Step {
 	return step
 }
 
-// askFor returns the effect that asks the provider for the instance of a node. If the node has no claim or several, it asks for the node's
-// own provider ID.
+// askFor returns the effect that asks the provider about the instance of a node. If claim is nil, because the node has no claim or several,
+// it asks about the node's own provider ID.
 func askFor(node *corev1.Node, claim *v1.NodeClaim) Effect {
 	if claim != nil {
 		return AskInstance{claim.DeepCopy()}
@@ -120,7 +120,7 @@ func nodeDeadline(claim *v1.NodeClaim) (time.Time, []Event) {
 	return deadline, nil
 }
 
-// drain evicts the pods; over is true if no pod is left.
+// drain evicts the pods; over is true once the drain has ended.
 func (s NodeTermination) drain(claim *v1.NodeClaim, deadline, now time.Time) (step Step, over bool) {
 	drain := DrainMarkedNode(markerOf(s.Node), s.Pods, deadline, now)
 	drain.explain(EvictionReason(claim))
@@ -186,7 +186,7 @@ func (s NodeTermination) detach(claim *v1.NodeClaim, deadline, now time.Time) (s
 	return Step{Effects: []Effect{PutClaim{Claim: out}}}, false
 }
 
-// attached returns the VolumeAttachments to wait for, by name: all except those of volumes that only remaining pods use.
+// attached returns the names of the VolumeAttachments to wait for: all except those of volumes that only pods use which are not drained.
 func (s NodeTermination) attached(now time.Time) []string {
 	staying, going := map[string]bool{}, map[string]bool{}
 	for _, pod := range s.Pods {

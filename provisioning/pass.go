@@ -30,7 +30,6 @@ type PassOptions struct {
 	DeviceMatcher scheduling.DeviceMatcher
 }
 
-// defaultNomination is twice DefaultBatchMax.
 const defaultNomination = 2 * DefaultBatchMax
 
 // Orders are the decisions of a pass, which have not been carried out yet.
@@ -48,7 +47,7 @@ type Orders struct {
 	// Events for the pods' owners.
 	Events []Event
 
-	// refusedGroups are the launch groups of Refused.
+	// refusedGroups are the launch groups of the nodes in Refused.
 	refusedGroups []string
 }
 
@@ -173,7 +172,7 @@ func newDecision(snapshot *scheduling.Snapshot, o PassOptions) *decision {
 	return d
 }
 
-// launch orders a planned node, or returns why it can't.
+// launch orders a planned node, or returns why it can't be ordered.
 func (d *decision) launch(orders *Orders, node *scheduling.NewNode, group *v1.LaunchGroup) error {
 	pool := d.pools[node.Pool]
 	if pool == nil {

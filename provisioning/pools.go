@@ -120,7 +120,7 @@ func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.Instanc
 			return
 		}
 	}
-	// The list is named after the first pool that uses it.
+	// The catalog is named after the first pool that uses it.
 	entry.Catalog = entry.Key.String()
 	s.Catalogs[entry.Catalog] = types
 }
@@ -238,7 +238,7 @@ func (s PoolState) classReady(pool *v1.NodePool, now time.Time) {
 	}
 }
 
-// shownUsage returns the usage with 0 for the entries that operators look for and that are missing.
+// shownUsage returns a copy of usage, with 0 for missing entries that operators look for.
 func shownUsage(usage corev1.ResourceList, nodes int) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage} {

@@ -259,7 +259,7 @@ func (g *RateLimiter) rate() (float64, bool) {
 	return float64(failed) / float64(len(g.outcomes)), true
 }
 
-// forget drops launches that are in no window any more.
+// forget drops launches and outcomes that are in no window any more.
 func (g *RateLimiter) forget(now time.Time) {
 	longest := max(minuteWindow, g.options.CostWindow)
 	g.admitted = slices.Clone(since(g.admitted, now.Add(-longest)))
@@ -267,7 +267,7 @@ func (g *RateLimiter) forget(now time.Time) {
 	g.outcomes = slices.DeleteFunc(g.outcomes, func(o outcome) bool { return !o.at.After(start) })
 }
 
-// since returns the entries of the list that are later than start. An entry that is exactly as old as the window is left out.
+// since returns the entries of the list that are later than start. An entry at exactly start is left out.
 func since(list []admission, start time.Time) []admission {
 	at, _ := slices.BinarySearchFunc(list, start, func(a admission, t time.Time) int {
 		if a.at.After(t) {

@@ -15,13 +15,13 @@ import (
 	"github.com/drawknife/drawknife/api/v1alpha5"
 )
 
-// reasonGatesClosed is the reason of Registered while gates keep the node unregistered.
+// reasonGatesClosed is the reason of the condition Registered while gates keep the node unregistered.
 const reasonGatesClosed = "RegistrationHookPending"
 
 // gateRetry is the time after which closed gates without a RetryAfter are asked again.
 const gateRetry = 5 * time.Second
 
-// register registers the claim's node.
+// register registers the claim's node, or writes to the condition Registered what prevents it.
 func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 	claim := s.Claim.DeepCopy()
 	wait := l.left(s.Claim, now)
@@ -45,8 +45,8 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 		events = append(events, claimEvent(claim, EventUnregisteredTaintMissing,
 			fmt.Sprintf("node %s joined without the taint %s: pods may have been bound before it was labelled", observed.Name, v1.UnregisteredTaintKey)))
 	}
-	// The claim's labels and annotations are written to the node before the gates are asked, because gates may read them, and again
-	// afterwards.
+	// The claim's labels and annotations are written to the node before the gates are asked, because gates may read them. They are written
+	// again afterwards.
 	node := synced(observed, claim)
 	if s.HasGates && s.Gates == nil {
 		step := Step{Events: events}
@@ -78,8 +78,8 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 	return step
 }
 
-// synced returns the node with the claim's finalizer, owner, missing taints, labels and annotations; the claim's values override
-// the node's. Taints are not synced on nodes with the label that forbids it.
+// synced returns the node with the claim's finalizer, owner, taints, labels and annotations; the claim's values override the node's. Taints
+// are not synced on nodes with the label that forbids it.
 func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	node := observed.DeepCopy()
 	if !slices.Contains(node.Finalizers, v1.TerminationFinalizer) {
@@ -109,7 +109,7 @@ func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	return node
 }
 
-// putNode returns the effect that stores the node if it differs from the observed one; else nil.
+// putNode returns the effect that stores the node, or nil if the node equals the observed one.
 func putNode(observed, node *corev1.Node) Effect {
 	if equality.Semantic.DeepEqual(observed.ObjectMeta, node.ObjectMeta) && equality.Semantic.DeepEqual(observed.Spec, node.Spec) {
 		return nil
@@ -117,7 +117,7 @@ func putNode(observed, node *corev1.Node) Effect {
 	return PutNode{node}
 }
 
-// closedGates returns the gates for which registration waits, by name, and when to ask the first of them again.
+// closedGates returns the names of the closed gates as a reason, and how long to wait before the first of them is asked again.
 func closedGates(gates map[string]GateAnswer) (reason string, again time.Duration, closed bool) {
 	var waits []string
 	for _, name := range slices.Sorted(maps.Keys(gates)) {

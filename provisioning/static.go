@@ -87,8 +87,8 @@ func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep
 	return StaticStep{Again: staticEvery}, nil
 }
 
-// scaleUp orders as many nodes as the pool's limit on nodes allows. All existing nodes count against it, also those that are being
-// removed.
+// scaleUp orders the missing nodes, or as many of them as the pool's limit on nodes allows. All existing nodes count against the limit,
+// also those that are being removed.
 func (s StaticState) scaleUp(missing, all int, o nodeclaims.Options) (StaticStep, error) {
 	step := StaticStep{Again: staticEvery}
 	if limit, ok := s.Pool.Spec.Limits[limits.ResourceNodes]; ok {
@@ -132,12 +132,12 @@ type staticNode struct {
 	claim *v1.NodeClaim
 	rank  int
 	cost  float64
-	// gangs whose members run on it, by their indexes in StaticState.Gangs.
+	// gangs are the indexes, in StaticState.Gangs, of the gangs with members on the node.
 	gangs []int
 }
 
-// leastLoss returns n claims to delete, those whose removal costs least. Of units with the same rank, those that can be removed as a whole
-// come first, the largest first, so that few gangs lose members. Finally a part of the cheapest unit is removed.
+// leastLoss returns n claims to delete: those whose removal costs least. Of units with the same rank, those that can be removed as a whole
+// come first, the largest first, so that few gangs lose members. After them, a part of the cheapest remaining unit is removed.
 func (s StaticState) leastLoss(n int, now time.Time) []DeleteClaim {
 	var out []DeleteClaim
 	take := func(nodes []staticNode) {
@@ -165,8 +165,8 @@ func (s StaticState) leastLoss(n int, now time.Time) []DeleteClaim {
 	return out
 }
 
-// units returns the pool's nodes that could be removed: the largest units first, then the cheapest. The nodes of a unit are in the same
-// order.
+// units returns the pool's nodes that could be removed: the largest units first, units of equal size by ascending cost. The nodes of a unit
+// are sorted as sum sorts them.
 func (s StaticState) units(now time.Time) []staticUnit {
 	var out []staticUnit
 	for _, node := range s.nodes(now) {
@@ -198,7 +198,8 @@ func (n staticNode) sharesGang(other staticNode) bool {
 	return slices.ContainsFunc(n.gangs, func(gang int) bool { return slices.Contains(other.gangs, gang) })
 }
 
-// sum sorts the unit's nodes and sets the values that apply to all of them: protection of one node protects the gang.
+// sum sorts the unit's nodes by rank and cost, and sets the unit's rank and cost. The rank is the highest of the nodes: protection of one
+// node protects the gang.
 func (u *staticUnit) sum() {
 	slices.SortFunc(u.nodes, func(a, b staticNode) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.cost, b.cost), cmp.Compare(a.claim.Name, b.claim.Name))

@@ -47,8 +47,8 @@ type StockEstimate struct {
 	options StockEstimateOptions
 
 	mu sync.Mutex
-	// own has the observations of each offering. family and zones have those of its neighbours: family is keyed by family, zone and
-	// capacity type, zones by type and capacity type.
+	// own has the observations of each offering. family and types have those of its neighbours: the keys of family are family, zone and
+	// capacity type, the keys of types are type and capacity type.
 	own    map[cloudprovider.OfferingKey]evidence
 	family map[cloudprovider.OfferingKey]evidence
 	types  map[cloudprovider.OfferingKey]evidence
@@ -56,13 +56,13 @@ type StockEstimate struct {
 	copies map[*cloudprovider.InstanceType]*overridden
 }
 
-// evidence is a sum of observations, whose weights decay with time.
+// evidence is a sum of observations; their weights decay with time.
 type evidence struct {
 	sum float64
 	at  time.Time
 }
 
-// overridden is the copy of a type that Apply last returned, with some offerings closed.
+// overridden is the copy of a type that Apply last returned, with some offerings made unavailable.
 type overridden struct {
 	closed string
 	typ    *cloudprovider.InstanceType
@@ -136,7 +136,8 @@ func (b *StockEstimate) see(keys []cloudprovider.OfferingKey, e float64, now tim
 	b.tidy(now)
 }
 
-// observed returns the offerings that evidence for a key is about: itself, and for a success those with further labels that were seen before.
+// observed returns the offerings to which evidence for key applies: key itself and, after a success, known offerings that differ from key
+// only in further labels.
 func (b *StockEstimate) observed(key cloudprovider.OfferingKey, e float64) []cloudprovider.OfferingKey {
 	keys := []cloudprovider.OfferingKey{key}
 	if e < 0 || key.Others != key.Hardware(b.options.Hardware) {
@@ -161,14 +162,15 @@ func (b *StockEstimate) Probability(key cloudprovider.OfferingKey, now time.Time
 func (b *StockEstimate) probability(key cloudprovider.OfferingKey, now time.Time) float64 {
 	h := b.options.HalfLife
 	own := b.own[key].value(now, h)
-	// The neighbourhoods also contain the observations of the offering itself, which count only once.
+	// family and types also contain the observations of the offering itself, which must count only once.
 	x := estimatePrior + own
 	x += weightFamily * apart(b.family[b.familyOf(key)].value(now, h), own)
 	x += weightType * apart(b.types[b.typeOf(key)].value(now, h), own)
 	return 1 / (1 + math.Exp(-x))
 }
 
-// apart returns the evidence of a neighbourhood without that of the offering itself. The result never has the opposite sign of all.
+// apart returns the evidence of a neighbourhood (all) without that of the offering itself (own). The result never has the opposite sign of
+// all.
 func apart(all, own float64) float64 {
 	if all < 0 {
 		return min(0, all-min(own, 0))
@@ -281,8 +283,8 @@ func (e evidence) plus(more float64, now time.Time, halfLife time.Duration) evid
 	return evidence{sum: min(max(sum, -evidenceMost), evidenceMost), at: now}
 }
 
-// familyOf returns the neighbourhood of an offering's family in its zone: the part of the type's name before the first dot. A name without
-// a dot is a separate family.
+// familyOf returns the key of an offering's family in its zone. The family is the part of the type's name before the first dot. A name
+// without a dot is a separate family.
 func (b *StockEstimate) familyOf(key cloudprovider.OfferingKey) cloudprovider.OfferingKey {
 	family, _, _ := strings.Cut(key.InstanceType, ".")
 	return cloudprovider.OfferingKey{InstanceType: family, Zone: key.Zone, CapacityType: key.CapacityType, Others: key.Hardware(b.options.Hardware)}

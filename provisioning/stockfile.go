@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// stockSchema is the value of "schema" in what Export writes.
+	// stockSchema is the value of "schema" in the output of Export.
 	stockSchema = "drawknife-stock/1"
-	// maxStockBytes and maxStockRecords bound what Import reads.
+	// maxStockBytes and maxStockRecords limit the input of Import.
 	maxStockBytes   = 32 << 20
 	maxStockRecords = 200_000
 )

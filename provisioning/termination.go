@@ -27,9 +27,9 @@ const (
 )
 
 const (
-	// terminationEvery is how often the provider's Delete is called until the instance is gone.
+	// terminationEvery is the interval at which the provider's Delete is called until the instance is gone.
 	terminationEvery = 5 * time.Second
-	// soonAfter is the shorter interval of the first calls, so that an instance which terminates quickly does not delay the removal of its
+	// soonAfter is the shorter interval of the first calls: an instance that terminates quickly then does not delay the removal of its
 	// node.
 	soonAfter = time.Second
 )
@@ -101,7 +101,7 @@ func terminateUnknown(s ClaimTermination) Step {
 	return Step{Effects: []Effect{PutClaim{Claim: claim, IfGone: []Effect{TerminateInstance{claim.DeepCopy()}}}}}
 }
 
-// terminate terminates the instance, shows that on the claim, and repeats it until the instance is gone.
+// terminate terminates the instance, shows that on the claim, and repeats the call until the instance is gone.
 func terminate(claim *v1.NodeClaim, state InstanceState, now time.Time) Step {
 	out := claim.DeepCopy()
 	out.Conditions().SetTrue(v1.ConditionInstanceTerminating, now)

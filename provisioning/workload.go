@@ -112,7 +112,7 @@ func (w *Workload) withdraw() []Effect {
 // Workloads finds the workload of a pod. It is read-only.
 type Workloads struct {
 	byUID map[types.UID]*Workload
-	// owner is, by the UID of a ReplicaSet, the UID of its Deployment.
+	// owner has the UID of the Deployment of each ReplicaSet, by the UID of the ReplicaSet.
 	owner map[types.UID]types.UID
 }
 

@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// digestVersion changes when the input of digests changes, so that digests of different versions are never equal.
+// Change digestVersion when the input of digests changes, so that digests of different versions are never equal.
 const digestVersion = "drawknife.dev/disruption-digest/v1"
 
-// digestedCommand is the input of a command's digest.
+// digestedCommand is the part of a command from which its digest is computed.
 type digestedCommand struct {
 	Version      string                `json:"version"`
 	Reason       Reason                `json:"reason"`
