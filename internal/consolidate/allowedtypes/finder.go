@@ -19,7 +19,7 @@ import (
 // use.
 type Finder struct {
 	*reference.Pass
-	// oneZone allows keeping new nodes to one zone. keepsZone is true while sureOffers does this.
+	// oneZone allows restricting new nodes to one zone. keepsZone is true while sureOffers may do this.
 	oneZone, keepsZone bool
 	// cheapest is scratch space of the method cheaper. allWanted has all entries that wants has made; wanted has the latest of them.
 	cheapest  []*knownOffer
@@ -130,7 +130,7 @@ func (p *Finder) needs(group Group, nodes []planning.NewNode, limit int) []int64
 	return out
 }
 
-// picky reports whether the pool requires several types (minValues), so that a list of types must not be cut.
+// picky reports whether the pool has minValues, so that a list of its types must not be cut.
 func (p *Finder) picky(pool *survey.Pool) bool {
 	return slices.ContainsFunc(pool.Object.Spec.Template.Spec.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.MinValues != nil })
 }
@@ -144,7 +144,8 @@ func sharedOut(price, planned, most int64, nodes int) int64 {
 	return price + int64(float64(most-planned)*float64(price)/float64(planned))
 }
 
-// offers keeps the node to its capacity type and returns its types that cost less than its share. The list is valid until the next call.
+// offers restricts the node to the capacity types that it may have, and returns its types that cost less than share. The list is valid
+// until the next call.
 func (p *Finder) offers(fromSpot bool, node *planning.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
 	pool := p.Fleet.Pools[node.Pool]
 	if !p.picky(pool) && len(node.InstanceTypes) > limit {

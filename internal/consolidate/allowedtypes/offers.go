@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// setOffers is like setTypes, for offers that the finder remembers. Nodes share equal lists, so the lists must not be changed.
+// setOffers is like reference.setTypes, for offers that the finder remembers. Nodes share equal lists, so the lists must not be changed.
 func setOffers(pool *survey.Pool, node *planning.NewNode, list []*knownOffer) {
 	alike := len(list) <= len(node.InstanceTypes)
 	for i := 0; alike && i < len(list); i++ {
@@ -41,22 +41,22 @@ func sameOption(a, b *planning.InstanceTypeOption) bool {
 	return a.Name == b.Name && a.Zone == b.Zone && a.CapacityType == b.CapacityType && a.Others == b.Others && a.Price == b.Price && slices.Equal(a.Terms, b.Terms)
 }
 
-// wanted has the known types of all nodes of a pool with the same requirements.
+// wanted has what the finder knows about the types of all nodes of a pool with the same requirements.
 type wanted struct {
 	pool         v1.PoolKey
 	requirements requirements.Set
-	// narrower has the entries of these nodes restricted to one capacity type, by capacity type.
+	// narrower has, by capacity type, the entry for these nodes restricted to that capacity type.
 	narrower map[string]*wanted
 	// known has the offers of each type, by the type's name.
 	known map[string][]*knownOffer
 }
 
-// knownOffer is a planned type with the options that it may have. had is false if the type is not available.
+// knownOffer is the result of reference.Cheaper for one planned type. had is false if the result is empty.
 type knownOffer struct {
 	planned planning.InstanceTypeOption
 	reference.Priced
 	had bool
-	// allocatable belongs to the option; nil until it is needed.
+	// allocatable is the allocatable of Priced.Option; nil until it is needed.
 	allocatable corev1.ResourceList
 }
 
@@ -68,7 +68,7 @@ type wantedKey struct {
 // lately is the number of the latest entries that wants compares before it looks in allWanted.
 const lately = 8
 
-// wants returns the entry for the node's pool and requirements. A plan has few different ones.
+// wants returns the entry for the node's pool and requirements. A plan has few different entries.
 func (p *Finder) wants(node *planning.NewNode) *wanted {
 	for _, w := range p.wanted {
 		if w.pool == node.Pool && w.requirements.Equal(node.Requirements) {
@@ -101,7 +101,7 @@ func (p *Finder) keepTo(capacityType string, node *planning.NewNode) {
 	node.Requirements = w.narrower[capacityType].requirements
 }
 
-// cheaper is reference.Cheaper, but remembers the result for each type. The list is valid until the next call.
+// cheaper works like reference.Cheaper, but remembers the result for each type. The list is valid until the next call.
 func (p *Finder) cheaper(pool *survey.Pool, node *planning.NewNode, spent int64) []*knownOffer {
 	w := p.wants(node)
 	out := p.cheapest[:0]
@@ -124,7 +124,7 @@ func (p *Finder) cheaper(pool *survey.Pool, node *planning.NewNode, spent int64)
 	return out
 }
 
-// offer returns the options of node.InstanceTypes[number].
+// offer returns the known offer for node.InstanceTypes[number], and makes it if it is missing.
 func (w *wanted) offer(pool *survey.Pool, node *planning.NewNode, number int) *knownOffer {
 	o := &node.InstanceTypes[number]
 	for _, known := range w.known[o.Name] {
@@ -142,7 +142,7 @@ func (w *wanted) offer(pool *survey.Pool, node *planning.NewNode, number int) *k
 	return known
 }
 
-// restrictFor is Pass.restrict, but calls the method cheaper of Finder.
+// restrictFor works like Pass.restrict, but calls Finder.cheaper.
 func (p *Finder) restrictFor(pool *survey.Pool, node *planning.NewNode, spent int64) []*knownOffer {
 	whole := *node
 	p.keepTo(v1.CapacityTypeSpot, node)

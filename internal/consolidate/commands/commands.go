@@ -59,7 +59,7 @@ func Write(f *Found) (list []*decision.Command, left []*searchcontext.Candidate)
 	return list, left
 }
 
-// componentsApart is the number of components for which another goroutine is started.
+// For every componentsApart components, one more goroutine writes commands.
 const componentsApart = 8
 
 // writer makes commands of steps, in their order.
@@ -74,7 +74,7 @@ type writer struct {
 	method    []decision.Method
 	receivers [][]planning.ExistingNode
 	// planned are the new nodes with all types that would hold their pods, up to the length of a command's list. openedFor has the first
-	// member that each new node was opened for. from has the members that its pods come from, with nil for pending pods.
+	// member that each new node was opened for. from has the members that each new node's pods come from: see cameFrom.
 	planned   []planning.NewNode
 	openedFor []*searchcontext.Candidate
 	from      [][]*searchcontext.Candidate
@@ -109,8 +109,8 @@ func newWriter(f *Found) *writer {
 	return w
 }
 
-// cameFrom returns the candidates that pods come from, in the order of the pods; if several pods in a row come from the same candidate, it
-// is listed once.
+// cameFrom returns the candidates that pods come from, in the order of the pods, without pending pods; if several pods in a row come from
+// the same candidate, it is listed once.
 func cameFrom(from []int32, hidden []*searchcontext.Candidate) []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate
 	for i, k := range from {
@@ -175,7 +175,7 @@ func (w *writer) command(e *paying.Exchange) *decision.Command {
 	return w.types.Finish(cmd)
 }
 
-// receiversOf returns the nodes that take the members' pods, by name.
+// receiversOf returns the nodes that take the members' pods, sorted by name.
 func (w *writer) receiversOf(members []*searchcontext.Candidate) []planning.ExistingNode {
 	if len(members) == 1 {
 		return w.receivers[members[0].Number]

@@ -15,7 +15,7 @@ import (
 type part struct {
 	members []*searchcontext.Candidate
 	nodes   []int
-	// openedFor are the members that the part's new nodes were opened for. It is used only until the parts are separated.
+	// openedFor has, for each of nodes, the member that the node was opened for. It is used only until the parts are separated.
 	openedFor []*searchcontext.Candidate
 }
 

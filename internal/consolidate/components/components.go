@@ -20,7 +20,7 @@ import (
 type Components struct {
 	// Connected has a set of nodes for each component.
 	Connected Sets
-	// size has the number of nodes that the component of a root removes and launches.
+	// size has, by the root of a component, the number of nodes that the component removes and launches.
 	size map[*searchcontext.Candidate]Size
 	// openedFor has the first member that each new node was opened for, by the node's number.
 	openedFor map[int]*searchcontext.Candidate

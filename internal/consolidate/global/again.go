@@ -13,15 +13,14 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// reachLess is the largest permitted loss against the last plan without a memory: the difference of the shares of possible savings that the
-// two plans find.
+// reachLess is the largest permitted difference between reachOf of the last plan without a memory and reachOf of a continued plan.
 const reachLess = 0.003
 
 // Limits of plans that continue an earlier plan.
 const (
 	// leastAgain is the smallest number of candidates for which continuing an earlier plan is worth it.
 	leastAgain = 100
-	// againShare limits the nodes that are checked again to one in againShare.
+	// At most one in againShare nodes is checked again.
 	againShare = 3
 	// againRounds is the average number of times that each node is checked again before the next plan is made without a memory.
 	againRounds = 2
@@ -88,7 +87,8 @@ func (g *Options) continued(ctx context.Context, f *survey.Fleet, m *Memory, sig
 
 // again continues the search from the memory. It makes commands again if their nodes are unchanged. Of the remaining nodes, it consolidates
 // those that have changed and those related to them. It returns nil if too much has changed. looked counts how often nodes were checked
-// again since the last plan without a memory. A pending pod that is gone counts as one, because it may have left room on any node.
+// again since the last plan without a memory. A pending pod that is gone counts as one changed node, because it may have left room on any
+// node.
 func (g *Options) again(ctx context.Context, start *searchcontext.Context, m *Memory, sight *sighting.Sighting) (s *searching.Search, looked int, err error) {
 	n := len(start.Candidates)
 	if n < leastAgain {

@@ -87,7 +87,7 @@ func factOf(c *searchcontext.Candidate) fact {
 	return fact{c.Blocked != nil, c.Due, c.Drifts, len(c.Moving), c.NanoPrice, c.Tie.String()}
 }
 
-// reachOf returns the saving of the commands as a share of the largest possible saving for these pods, or 0 if nothing can be saved.
+// reachOf returns the total saving of the commands as a share of the largest possible saving, or 0 if nothing can be saved.
 func reachOf(p *reference.Plan) float64 {
 	most, sum := money.NanoUSD(p.Cost)-money.NanoUSD(p.Floor), int64(0)
 	for _, cmd := range p.Commands {

@@ -80,7 +80,7 @@ func noteBlocks(s *searching.Search, left map[*searchcontext.Candidate]*decision
 	}
 }
 
-// proven adds a proof to the block, if the reason is money and a proof exists.
+// proven returns why with a proof instead, if costs or missing places keep the node and a proof exists; otherwise it returns why.
 func proven(s *searching.Search, c *searchcontext.Candidate, why *decision.Block) *decision.Block {
 	switch why.Code {
 	case decision.BlockUnschedulable, decision.BlockNotCheaper, decision.BlockNoGain, decision.BlockManyNodes:

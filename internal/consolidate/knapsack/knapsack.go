@@ -24,7 +24,7 @@ type Choice struct {
 
 // Limits on the work of Choose.
 const (
-	// exactCells is the largest table for a single binding budget: choices times units.
+	// exactCells is the largest size of the table for a single binding budget: choices times units.
 	exactCells = 4_000_000
 	// mostSwaps is the largest number of exchanges that are tried.
 	mostSwaps = 400_000
@@ -145,7 +145,7 @@ func (p *picker) rank(room []int64) {
 		if share > 0 {
 			density[i] /= share
 		} else {
-			density[i] *= 1e9 // the choice uses no scarce budget
+			density[i] *= 1e9 // the choice uses no budget
 		}
 	}
 	p.order = slices.Clone(p.open)
@@ -184,7 +184,7 @@ func (p *picker) exchange() {
 	}
 }
 
-// better makes one exchange that increases the value.
+// better makes one exchange that increases the value, and reports whether it found one.
 func (p *picker) better() bool {
 	for _, out := range p.order {
 		if p.in[out] && p.replace(out) {

@@ -53,8 +53,8 @@ func (p *Planner) agree(ctx context.Context, out *Order) error {
 	return nil
 }
 
-// settle divides the commands into waves after which provisioning has places for all pods, and executes these waves. If provisioning has no
-// places after a wave, settle tries the halves of the wave one after the other.
+// settle divides the commands into waves and executes these waves. After each wave, provisioning has places for all pods. If provisioning
+// lacks places after a wave, settle tries the halves of the wave one after the other.
 func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*decision.Command, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -98,11 +98,12 @@ func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*
 	return [][]*decision.Command{good}, a.carry(good)
 }
 
-// maxExtended is the largest number of times that a command is extended by nodes that provisioning asks for. If provisioning asks for nodes
-// again, the command stays unchanged, and the plan lists it in Unsettled.
+// maxExtended is the largest number of times that a command is extended by nodes that provisioning asks for. If provisioning then still
+// asks for nodes, the command stays unchanged, and the plan lists it in Unsettled.
 const maxExtended = 5
 
-// settleOne returns the command with the additional nodes that provisioning asks for. It returns nil if the command then saves too little.
+// settleOne returns the command, extended by the nodes that provisioning asks for. It returns nil and leaves the command for the next plan
+// if the extended command is not worth it, or if a command that moves a gang would need an extension.
 func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*decision.Command, error) {
 	for round := 0; ; round++ {
 		wanted, known, err := a.wanted(ctx, []*decision.Command{cmd})

@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// extended returns the command with the further nodes that provisioning plans, and their pods. If this command is not worth it, extended
-// returns the block instead.
+// extended returns the command, extended by the nodes that provisioning plans and by the pods on them. If this command is not worth it,
+// extended returns the block instead.
 func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *planning.Plan) (*decision.Command, *decision.Block) {
 	own, further := map[planning.PodKey]bool{}, map[planning.PodKey]bool{}
 	for i := range cmd.Receivers {
@@ -130,7 +130,7 @@ func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]pla
 	return nodes, nil
 }
 
-// priced returns the command with the new nodes planned, or the block if it is not worth it.
+// priced returns the command with planned as its new nodes, or the block if that command is not worth it.
 func (a *agreement) priced(cmd *decision.Command, planned []planning.NewNode) (*decision.Command, *decision.Block) {
 	e := &paying.Exchange{Method: cmd.Method}
 	for i := range cmd.Members {

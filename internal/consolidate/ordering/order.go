@@ -140,7 +140,7 @@ func membersOf(list []*decision.Command) map[string]bool {
 	return out
 }
 
-// worth returns the total value of the commands, nano-USD.
+// worth returns the total value of the commands, in nano-USD.
 func (p *Planner) worth(list []*decision.Command) int64 {
 	sum := int64(0)
 	for _, cmd := range list {

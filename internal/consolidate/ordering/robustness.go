@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// withstand shortens each wave to commands that leave no pod without a place, wherever kube-scheduler puts the pods. It executes the
+// withstand shortens each wave to commands that leave no pod without a place if kube-scheduler puts the pods elsewhere. It executes the
 // earlier waves as planned. Then it scatters all pods of the wave over existing nodes and the wave's new nodes, in several random orders.
 // While one of the orders leaves a pod without a place, the wave loses its last command. This command is left for the next plan.
 func (p *Planner) withstand(ctx context.Context, out *Order) error {

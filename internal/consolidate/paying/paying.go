@@ -114,7 +114,7 @@ func (t *Terms) value(e *Exchange) int64 {
 	return t.WorthOf(e.Saving, cost) - int64(float64(max(overlap, 0))*(t.Launch+drain).Hours())
 }
 
-// pays returns the block of an exchange that is not worth it, or nil. The pass checks further conditions of the pools.
+// pays returns the block of an exchange that is not worth it, or nil. p checks the condition of Balanced pools.
 func (t *Terms) pays(p *reference.Pass, e *Exchange) *decision.Block {
 	if e.Method == decision.MethodDrift || searchcontext.AnyDue(e.Members) {
 		return nil

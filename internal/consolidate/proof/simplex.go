@@ -84,7 +84,6 @@ func largest(offers []offered) (scale [3]float64, unit float64) {
 
 // opened returns a linear program whose columns cover the goal. Its first columns cover each resource by the node with the lowest price per
 // unit, as if that node had no other resource. Such a column is no better than the node itself, so these columns don't change the optimum.
-// Ignoring the rest of a node makes it no better, so such columns don't change the optimum.
 func opened(offers []offered, columns [][]float64, goal []float64, unit float64) *lp.Master {
 	amount, price := make([]float64, len(goal)), make([]float64, len(goal))
 	for i, column := range columns {

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// balancedThreshold is 1/k of the policy Balanced, with k = 2.
+// balancedThreshold is the lowest score that the policy Balanced approves: 1/k, with k = 2.
 const balancedThreshold = 0.5
 
 // poolTotals are the totals of a Balanced pool. Scores are relative to these totals.
@@ -20,8 +20,8 @@ type poolTotals struct {
 	disruption float64
 }
 
-// totalsOf sums up all nodes of the pool, whether they are candidates or not, and the present value of their pods. Pods that stay on their
-// node are not counted.
+// totalsOf sums up the prices of all nodes of the pool, whether they are candidates or not, and the cost of moving their pods. Pods that
+// stay on their node are not counted.
 func (p *Pass) totalsOf(key v1.PoolKey) *poolTotals {
 	if t := p.totals[key]; t != nil {
 		return t
@@ -107,7 +107,7 @@ func (p *Pass) Balanced(batch []*decision.Candidate, savings float64) *decision.
 	return nil
 }
 
-// hopeless reports whether even removing the candidate at no cost would score too low.
+// hopeless returns a block if even removing the candidate at no cost would score too low.
 func (p *Pass) hopeless(c *decision.Candidate) *decision.Block {
 	return p.Balanced([]*decision.Candidate{c}, c.Price)
 }

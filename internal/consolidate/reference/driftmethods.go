@@ -65,8 +65,8 @@ func (p *Pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *decision.Block 
 	return nil
 }
 
-// staticRoom returns the number of nodes that the pool's limit still allows. All existing NodeClaims count, also those that are being
-// deleted. A Node whose NodeClaim is gone no longer counts.
+// staticRoom returns the number of further nodes that the pool's limit allows; without a limit, it allows as many as exist. All existing
+// NodeClaims count, also those that are being deleted. A Node whose NodeClaim is gone no longer counts.
 func (p *Pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 	n := 0
 	for _, m := range p.Fleet.Pools[key].Nodes {

@@ -175,7 +175,7 @@ func (p *Pass) Verdicts(commands []*decision.Command) []decision.Verdict {
 	return out
 }
 
-// blocksOf appends the reasons why a node stays to out.
+// blocksOf appends to out the reasons why a node stays.
 func (p *Pass) blocksOf(name string, out []decision.MethodBlock) []decision.MethodBlock {
 	if why := p.Fleet.Blocked[name]; why != nil {
 		return append(out, decision.MethodBlock{Block: why})
@@ -213,7 +213,7 @@ func (o *Options) Plan(ctx context.Context, f *survey.Fleet) (*Plan, error) {
 		return nil, err
 	}
 	out := &Plan{Time: f.Now}
-	for _, why := range f.Blocked { // no event reports, for instance, the end of a nomination
+	for _, why := range f.Blocked { // for instance, no event reports the end of a nomination
 		p.Later(why.Until)
 	}
 	for _, m := range decision.Methods() {

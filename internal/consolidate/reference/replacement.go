@@ -130,7 +130,8 @@ func listPrice(t *cloudprovider.InstanceType, key cloudprovider.OfferingKey) (fl
 	return 0, false
 }
 
-// reoffered returns the option with its cheapest offering that meets the requirements, because these may be narrower now.
+// reoffered returns the option with its cheapest offering that meets want, which may be narrower than the requirements the option was
+// planned for.
 func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option planning.InstanceTypeOption, correction int64) planning.InstanceTypeOption {
 	var best *cloudprovider.Offering
 	for o := range t.OfferingsWithRoom() {
@@ -167,7 +168,7 @@ func otherTypes(batch []*decision.Candidate, whole, list []Priced) []Priced {
 	return slices.DeleteFunc(slices.Clone(list), func(x Priced) bool { return x.Worst >= least })
 }
 
-// setTypes sets the node's types, and sets its amounts to those of the first type.
+// setTypes sets the node's types, and sets its Allocatable to that of the first type.
 func setTypes(pool *survey.Pool, node *planning.NewNode, list []Priced) {
 	node.InstanceTypes = make([]planning.InstanceTypeOption, len(list))
 	for i := range list {

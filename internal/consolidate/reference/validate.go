@@ -43,7 +43,7 @@ func (p *Pass) Torn(cmd *decision.Command) *decision.RejectedError {
 	return &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedChurn, Node: node, Block: why}
 }
 
-// samePlaces simulates the removal again and compares the result with the command.
+// samePlaces simulates the removal again, and rejects the command if the result differs from it.
 func (p *Pass) samePlaces(ctx context.Context, cmd *decision.Command, members []*decision.Candidate) (*decision.RejectedError, error) {
 	sims, err := p.closedSimulator(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (p *Pass) samePlaces(ctx context.Context, cmd *decision.Command, members []
 	return &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedScheduling, Node: members[0].Name, Block: why}, nil
 }
 
-// amongTypes reports whether all planned types are still suitable.
+// amongTypes reports whether all types of planned are among the types of fresh.
 func amongTypes(planned, fresh *planning.NewNode) bool {
 	return !slices.ContainsFunc(planned.InstanceTypes, func(o planning.InstanceTypeOption) bool {
 		return !slices.ContainsFunc(fresh.InstanceTypes, func(x planning.InstanceTypeOption) bool { return x.Name == o.Name })

@@ -72,7 +72,7 @@ func (t *Trier) Admissible(r Removal) *decision.Block {
 	return nil
 }
 
-// tooLarge returns a block if the step's component removes or launches more nodes than one command may.
+// tooLarge returns a block, during refinement, if the step's component removes or launches more nodes than one command may.
 func (t *Trier) tooLarge(st *Step) *decision.Block {
 	if !t.Refining {
 		return nil // Each step becomes its own command.

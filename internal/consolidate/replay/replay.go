@@ -106,8 +106,8 @@ func (r *Replay) Step(ctx context.Context, cmd *decision.Command) (*decision.Com
 	return nil, &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedScheduling, Node: cmd.Members[0].Node, Block: why}, nil
 }
 
-// qualifies is StillQualifies, except for commands of the search for the same fleet: their members have qualified and have their shares of
-// the budgets.
+// qualifies is StillQualifies, except for commands of the search for the same fleet: their members have already qualified and have their
+// shares of the budgets.
 func (r *Replay) qualifies(cmd *decision.Command, m *decision.Member) (*decision.Candidate, *decision.RejectedError) {
 	if r.Known != nil && cmd.Reason == decision.ReasonUnderutilized {
 		if c := r.Known(m.Node); c != nil {
@@ -265,7 +265,8 @@ func New(ctx context.Context, o *reference.Options, f *survey.Fleet) (*Replay, e
 	return &Replay{Pass: p, Trial: t, Moves: func(c *decision.Candidate) func(*corev1.Pod) bool { return f.Moves(c.State.Pool) }}, nil
 }
 
-// plannedOf returns the number of the members' pods that have places. It leaves out pending pods, which may also be on new nodes.
+// plannedOf returns the number of the members' pods that have places in the command. It leaves out pending pods, which may also be on new
+// nodes.
 func plannedOf(c *decision.Command, members []*decision.Candidate) int {
 	size := 0
 	for _, m := range members {

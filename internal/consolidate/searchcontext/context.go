@@ -76,7 +76,7 @@ func New(ctx context.Context, s Settings, f *survey.Fleet, known Known) (*Contex
 	out.weigh(known.Candidates)
 	out.order = out.Rank(func(c *Candidate) int64 { return c.PodWorth })
 	out.LowerBounds = proof.NewProver(f.In.View.Snapshot, out.Model, toProve(out.Candidates))
-	if len(out.initializing) > 0 { // drop full nodes: the pods that they were launched for fill most of them, and each what-if would check them
+	if len(out.initializing) > 0 { // drop full nodes from initializing: the pods that they were launched for fill most of them, and each what-if would check them
 		t, err := out.Begin(ctx)
 		if err != nil {
 			return nil, err
@@ -86,7 +86,7 @@ func New(ctx context.Context, s Settings, f *survey.Fleet, known Known) (*Contex
 	return out, nil
 }
 
-// weigh makes the candidates.
+// weigh makes the candidates and fills their fields.
 func (x *Context) weigh(known map[string]*Candidate) {
 	moved, list := recentOwners(x.Fleet, x.CoolDown), make([]Candidate, len(x.Fleet.Candidates))
 	x.Candidates = make([]*Candidate, len(list))
@@ -126,8 +126,8 @@ func (x *Context) weighTied(t *survey.Tie) {
 	}
 }
 
-// fill sets the fields of the candidate. was is the candidate in an earlier plan with the same PodDisruptionBudgets, or nil if that plan
-// had none.
+// fill sets the fields of the candidate. was is the candidate in an earlier plan with the same PodDisruptionBudgets, or nil if there is
+// none.
 func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.UID]time.Time, was *Candidate) {
 	*c = Candidate{Candidate: from, Tie: x.Fleet.TieOf(from.Name), NanoPrice: money.NanoUSD(from.Price), PodWorth: money.NanoUSD(x.Worth.Node(from.Name)), Refused: x.Fleet.Refuses(from)}
 	c.Blocked = c.Refused[survey.Consolidating]

@@ -37,7 +37,7 @@ func newDecided() decided {
 // open reports whether the candidate can still be removed.
 func (d *decided) open(c *searchcontext.Candidate) bool { return !d.gone[c] && !d.fixed[c] }
 
-// identity identifies a candidate. It stays the same if a new node is made again.
+// identity identifies a candidate. identity stays the same if another candidate is made of the same new node.
 type identity struct{ node, planned int }
 
 func identityOf(c *searchcontext.Candidate) identity {

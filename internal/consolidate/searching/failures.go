@@ -30,7 +30,7 @@ func (a *attempts) attemptKey(r removing.Removal) attemptKey {
 	return attemptKey{a.groupKey(r), r.Method, a.Refining, a.Subsets, a.Strict, a.Accepting, false}
 }
 
-// of returns the failure of the attempt, or nil if it was not tried since the last step.
+// of returns the failure of the attempt, or nil if the attempt has not failed since the last step.
 func (f *failures) of(asked attemptKey) *failure {
 	if known, has := f.known[asked]; has {
 		return &known

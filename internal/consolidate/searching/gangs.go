@@ -13,7 +13,8 @@ import (
 )
 
 // removeTied removes groups of nodes that can only be removed together, because a gang on them is moved as a whole. For each group and each
-// domain where its gangs could be, it tries two moves: to free room, and to new nodes only. It executes the move with the highest value.
+// domain where its gangs could be, it tries two moves: to free room, and to new nodes as provisioning would launch them. It executes the
+// move with the highest value.
 func (s *Search) removeTied(ctx context.Context) error {
 	limit := min(s.most, s.Work+s.most/tiedShare)
 	for _, group := range s.tied() {
@@ -64,16 +65,16 @@ func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) 
 	return nil
 }
 
-// look is a removal and the cost of its new nodes, in nano-USD per hour.
+// look is a removal that was tried, and the cost of its new nodes, in nano-USD per hour.
 type look struct {
 	removal removing.Removal
 	kept    int
 	cost    int64
 }
 
-// bestWay considers only the moves that keep the most preferred domains within the premium, as provisioning would. Of these it returns the
-// removal with the highest value, or nil and a block if there is no such removal. It leaves the trial unchanged. It computes the cost of
-// preferences without a limit on the cost of the move, because a preference within the premium is not given up for a saving.
+// bestWay considers only the moves that keep as many preferred domains as the premium allows, as provisioning would. Of these it returns
+// the removal with the highest value, or nil and a block if there is no such removal. It leaves the trial unchanged. It computes the cost
+// of preferences without a limit on the cost of the move, because a preference within the premium is not given up for a saving.
 func (s *Search) bestWay(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, ways []*trial.GangWay) (*removing.Removal, *decision.Block, error) {
 	wishes := trial.Wishes(ways, s.Query)
 	if wishes == 0 {
@@ -130,7 +131,7 @@ func (s *Search) waysOf(group []*searchcontext.Candidate) []*trial.GangWay {
 	return trial.WaysOf(s.Model, group[0].Tie.Gangs)
 }
 
-// removals returns two removals of the group for each move: to free room, and to the places where provisioning would put the pods.
+// removals returns two removals of the group for each move: to free room, and to new nodes as provisioning would launch them.
 func removals(method decision.Method, group []*searchcontext.Candidate, ways []*trial.GangWay) (out []removing.Removal) {
 	for _, way := range ways {
 		for _, where := range []removing.Places{removing.UseRoom, removing.LikeProvisioning} {
@@ -140,8 +141,8 @@ func removals(method decision.Method, group []*searchcontext.Candidate, ways []*
 	return out
 }
 
-// bestOf returns the removal with the highest value. If no removal is possible, it returns nil and the block of the first removal. It
-// leaves the trial unchanged.
+// bestOf returns the removal with the highest value. If no removal is possible, it returns nil and the block of the first removal that
+// failed. It leaves the trial unchanged.
 func (s *Search) bestOf(ctx context.Context, list []removing.Removal) (best *removing.Removal, first *decision.Block, err error) {
 	value := int64(0)
 	for i := range list {

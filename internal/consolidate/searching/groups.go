@@ -23,9 +23,9 @@ func (g groups) alike() []*searchcontext.Candidate {
 	return list
 }
 
-// rebuild exchanges groups of nodes for new nodes that hold all their pods, before it uses room on other nodes. If the nodes have an
-// unsuitable type or much free room, the new nodes cost less than the old nodes that would otherwise remain. Groups consist of similar
-// candidates.
+// rebuild exchanges groups of nodes for new nodes that hold all their pods. It runs before the search uses room on other nodes. If the
+// nodes have an unsuitable type or much free room, the new nodes may cost less than the old nodes that would otherwise remain. Groups
+// consist of similar candidates.
 func (g groups) rebuild(ctx context.Context) error {
 	return g.tryEach(ctx, &rebuilt{list: g.alike()})
 }
@@ -69,13 +69,13 @@ func (g groups) exchange(ctx context.Context) error {
 const (
 	// groupDraws is the number of groups that are tried for each seed.
 	groupDraws = 3
-	// groupReach limits the distance between a seed and its partners in the order of waste, in group sizes.
+	// groupReach limits how far partners are from their seed in the order of waste, in group sizes.
 	groupReach = 4
 )
 
 // drawGroup returns the seed with partners that are still free. The size of the group grows with each draw, from two to the number of nodes
-// that are exchanged at once. The choice depends on the properties of the partners, not on their number. So the next plan draws the same
-// groups of unchanged nodes. Otherwise it could find by chance a group that this plan has missed.
+// that are exchanged at once. The choice depends on the properties of the partners, not on Candidate.Number. So the next plan draws the
+// same groups of unchanged nodes. Otherwise it could find by chance a group that this plan has missed.
 func (s *Search) drawGroup(list []*searchcontext.Candidate, at, draw int) []*searchcontext.Candidate {
 	size := []int{2, (s.Exchanged() + 2) / 2, s.Exchanged()}[draw%groupDraws]
 	random := pseudorandom.Source(s.settings.Seed ^ uint64(s.strategy.roomWeight)<<32 ^ uint64(draw) ^ s.strategy.seed<<20 ^ s.likeness(list[at]))

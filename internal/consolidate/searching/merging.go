@@ -44,8 +44,8 @@ func (g groups) bySavings() []*searchcontext.Candidate {
 	return list
 }
 
-// mergeable returns the largest number of first candidates that can be replaced by at most one new node, found by bisection. It returns 0
-// if no two can.
+// mergeable returns how many candidates at the start of the list can be replaced by at most one new node: the largest number, found by
+// bisection. It returns 0 if not even the first two can.
 func (g groups) mergeable(ctx context.Context, list []*searchcontext.Candidate) (most int, err error) {
 	for low, high := 2, min(len(list), g.Merged()); low <= high && g.Work <= g.most; {
 		middle := (low + high) / 2

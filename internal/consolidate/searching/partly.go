@@ -10,14 +10,14 @@ import (
 
 // Limits of searches of part of a fleet.
 const (
-	// leastAgain is the number of what-ifs in small fleets.
+	// leastAgain is the least number of what-ifs for checking nodes again, unless the fleet is large.
 	leastAgain = 4000
 	// workAgain is the number of what-ifs for each node that is checked again.
 	workAgain = 8
 )
 
-// recall keeps unchanged nodes for the same reasons as before. If a reason may have ended because it depends on time, budgets or other
-// nodes, recall adds the node to changed.
+// recall gives unchanged nodes the blocks that they had in the earlier plan. If a block may have ended because it depends on time, budgets
+// or other nodes, recall adds the node to changed.
 func (s redo) recall(reasons map[string]*decision.Block, changed map[string]bool) {
 	for _, c := range s.Candidates {
 		if c.Blocked != nil || s.gone[c] || changed[c.Name] {

@@ -68,7 +68,7 @@ func (p *Planner) best(ctx context.Context) (*Search, error) {
 	return p.withinBudgets(ctx, best)
 }
 
-// few reports whether there are so few candidates that all sets of some of them are tried (see groups.bestSubset).
+// few reports whether there are so few candidates that the search tries all sets of some of them (see groups.bestSubset).
 func (p *Planner) few() bool { return len(p.Candidates) <= removing.FewCandidates }
 
 // thorough reports whether the search tries everything that may save more. The checks with provisioning's planner seldom accept commands

@@ -180,7 +180,8 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 	return nil, nil
 }
 
-// waitingFor returns the pods of the members that need another place. If anyway is true, it also returns pending pods.
+// waitingFor returns the keys of the members' pods that need another place. If anyway is true, it also returns pending pods and
+// placeholders.
 func (s redo) waitingFor(members []*searchcontext.Candidate, anyway bool) map[planning.PodKey]bool {
 	out := map[planning.PodKey]bool{}
 	note := func(list []*corev1.Pod) {

@@ -16,7 +16,7 @@ type scouts struct {
 	list []*scout
 	// done contains the changes of the search's trial since the scouts were last sent.
 	done []change
-	// batches is open while scouts work. The channel end makes them stop.
+	// batches is open while scouts work. Calling end makes them stop.
 	batches chan *batch
 	end     context.CancelFunc
 	all     sync.WaitGroup

@@ -176,7 +176,7 @@ func (s *Search) tryEach(ctx context.Context, list series) error {
 	}
 }
 
-// free returns the candidates that can still be consolidated, alone or with others, in the order of the strategy: by descending saving per
+// free returns the candidates that can still be consolidated and belong to no tie, in the order of the strategy: by descending saving per
 // unit of disturbance, with free room priced at roomWeight. Due candidates come first.
 func (s *Search) free() []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate

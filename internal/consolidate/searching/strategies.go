@@ -5,7 +5,7 @@ import "context"
 // strategy is how a search proceeds.
 type strategy struct {
 	// roomWeight is the price of free room on existing nodes, in thousandths of the value of the pods that use it. With 0, expensive nodes
-	// come first. With 1000, the nodes whose pods have the lowest value for their price come first.
+	// come first. With 1000, the nodes whose pods are worth least compared to the node's price come first.
 	roomWeight int64
 	// seed is the seed for drawing groups.
 	seed uint64
@@ -24,12 +24,12 @@ type strategy struct {
 // usual returns the strategy that orders nodes by their waste.
 func usual() strategy { return strategy{roomWeight: 1000} }
 
-// strategies are tried for each plan, and the best result is kept.
+// strategies returns the strategies that are tried for every plan; the best result is kept.
 func strategies() []strategy {
 	return []strategy{{roomWeight: 1000, rebuild: true}, {roomWeight: 600}, {roomWeight: 0}, usual()}
 }
 
-// strategies returns all strategies for a plan of this context.
+// strategies returns all strategies that are tried for a plan of this context.
 func (p *Planner) strategies() []strategy {
 	list := strategies()
 	if p.thorough() {

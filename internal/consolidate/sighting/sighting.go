@@ -79,7 +79,7 @@ func (s *Sighting) SameWorld(o *Sighting) bool {
 		Equal(a.Services, b.Services) && Equal(a.ReplicaSets, b.ReplicaSets) && Equal(a.StatefulSets, b.StatefulSets) && Equal(a.ReplicationControllers, b.ReplicationControllers)
 }
 
-// sameBounds compares the limits on disruption.
+// sameBounds compares everything that limits disruption: executing commands, buffers, budgets, history and pauses.
 func (s *Sighting) sameBounds(o *Sighting) bool {
 	return maps.Equal(s.executing, o.executing) && maps.Equal(s.buffered, o.buffered) && Equal(s.budgets, o.budgets) && Equal(s.history, o.history) &&
 		maps.Equal(s.backOff, o.backOff) && maps.Equal(s.refusals, o.refusals) && slices.Equal(s.closed, o.closed)
@@ -122,7 +122,7 @@ func sameNode(a, b *planning.Node) bool {
 		(a.Object != nil || sameClaim(a.Claim, b.Claim))
 }
 
-// sameObject compares Nodes, without the heartbeat times of their conditions.
+// sameObject compares Nodes, without their images and without the times and texts of their conditions.
 func sameObject(a, b *corev1.Node) bool {
 	if a == b || a == nil || b == nil {
 		return a == b

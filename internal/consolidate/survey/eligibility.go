@@ -30,7 +30,7 @@ func (f *Fleet) look(m *cluster.NodeState, n *planning.Node) (*decision.Candidat
 	p := f.Pools[m.Pool]
 	podBlock := f.podBlock(m)
 	if podBlock != nil && m.Claim.Spec.TerminationGracePeriod == nil {
-		return nil, podBlock // drift may still remove a node with a grace period
+		return nil, podBlock // drift may still remove a node with a termination grace period
 	}
 	c := &decision.Candidate{
 		Name: m.Name, State: m, Node: n, Pool: p.NodePool, PodBlock: podBlock,
@@ -208,7 +208,8 @@ func (f *Fleet) acceptsConsolidation(c *decision.Candidate) *decision.Block {
 	return f.waits(c)
 }
 
-// waits returns the block of a candidate whose consolidateAfter has not passed. It has not started if the claim is not initialized.
+// waits returns the block of a candidate whose consolidateAfter has not passed, or nil. This time has not started if the claim is not
+// initialized.
 func (f *Fleet) waits(c *decision.Candidate) *decision.Block {
 	if c.QuietSince.IsZero() {
 		return &decision.Block{Code: decision.BlockNotInitialized}

@@ -22,9 +22,9 @@ func statesBudgets(object *v1.NodePool) bool {
 	return list != nil && !byDefault
 }
 
-// driftOneByOne returns the limit on drift for a pool created as v1alpha5. Releases with v1alpha5 had no budgets and replaced one drifted
-// node at a time. People who replace the nodes of such a pool by changing its taint rely on that. If the pool has its own budgets, only
-// these apply. Like every budget, the limit counts each node of the pool that is being disrupted or not ready.
+// driftOneByOne returns the limit on drift for a pool created as v1alpha5. Karpenter's releases with v1alpha5 had no budgets and replaced
+// one drifted node at a time. People who replace the nodes of such a pool by changing its taint rely on that. If the pool has its own
+// budgets, only these apply. Like every budget, the limit counts each node of the pool that is being disrupted or not ready.
 func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) {
 	if !alphaBorn(key) || statesBudgets(object) {
 		return decision.Budget{}, false
@@ -35,10 +35,10 @@ func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) 
 	}, true
 }
 
-// foundEmpty returns the time at which a v1alpha5 release found the node empty, from the annotation that it wrote on the node. The Machine
-// of such a node records no pod events. Without the annotation, consolidateAfter would seem to have passed as soon as the node is adopted.
-// It returns zero for nodes of other pools, and if the annotation is missing, unreadable, or has a future time. drawknife never writes this
-// annotation.
+// foundEmpty returns the time at which Karpenter's v1alpha5 release found the node empty, from the annotation that it wrote on the node.
+// The Machine of such a node records no pod events. Without the annotation, consolidateAfter would seem to have passed as soon as the node
+// is adopted. It returns zero for nodes of other pools, and if the annotation is missing, unreadable, or has a future time. drawknife never
+// writes this annotation.
 func foundEmpty(m *cluster.NodeState, now time.Time) time.Time {
 	if m.Node == nil || !alphaBorn(m.Pool) {
 		return time.Time{}

@@ -155,7 +155,8 @@ func (t *Tie) firstDrifted() *decision.Candidate {
 	return first
 }
 
-// acceptsTied is Accepts for a node that can only be removed together with others. If one of them is drifted, all are removed for drift.
+// acceptsTied is Accepts for a node that can only be removed together with others. If one of these nodes has drifted, all are removed for
+// drift.
 func (f *Fleet) acceptsTied(t *Tie, c *decision.Candidate, m decision.Method) *decision.Block {
 	own := f.acceptsAlone(c, m)
 	switch m {
@@ -249,8 +250,8 @@ func (w *wholeGangs) look(node string, list []*corev1.Pod) {
 }
 
 // ties returns the groups of nodes that must be removed together. A group has the nodes of a gang that runs on several nodes, or that
-// requires or prefers one domain. Gangs that share a node belong to the same group. A gang on one node, without such a requirement or
-// preference, is removed with its node.
+// requires or prefers one domain. Gangs that share a node, or that are moved together with the same parent or ancestor, belong to the same
+// group. A gang on one node, without such a requirement, preference or parent, is removed with its node.
 func (w *wholeGangs) ties() []*Tie {
 	of, ofParent := map[string]*Tie{}, map[planning.GangKey]*Tie{}
 	var all []*Tie

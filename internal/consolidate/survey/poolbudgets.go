@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// budgetsOf returns the budgets of a NodePool, or those that pools of its API version have. While a budget is invalid, the pool allows no
-// disruption for the reasons of that budget. (Karpenter then allows no disruption for any reason.)
+// budgetsOf returns the budgets of a NodePool, or the default budget if it has none, and the budget of driftOneByOne. While a budget is
+// invalid, the pool allows no disruption for the reasons of that budget. (Karpenter then allows no disruption for any reason.)
 func budgetsOf(key v1.PoolKey, object *v1.NodePool) []decision.Budget {
 	list := object.Spec.Disruption.Budgets
 	if list == nil {
