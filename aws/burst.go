@@ -82,8 +82,8 @@ func (b *burst) launch(ctx context.Context, r launch.Request) (*launch.Instance,
 // launch.
 var errAlone = errors.New("launched alone")
 
-// do launches the requests of a window by fleets. It leaves requests to their callers if they are too few for a fleet. It also leaves as
-// many requests as capacity reservations have room for, because each of these is launched into a reservation.
+// do launches the requests of a window by fleets. It leaves requests to their callers if they are too few for a fleet. It also leaves to
+// their callers as many requests as capacity reservations have room for, because each of these is launched into a reservation.
 func (b *burst) do(ctx context.Context, requests []*launch.Request) []batch.Answer[*launch.Instance] {
 	answers := make([]batch.Answer[*launch.Instance], len(requests))
 	left := make([]int, len(requests))
@@ -101,8 +101,8 @@ func (b *burst) do(ctx context.Context, requests []*launch.Request) []batch.Answ
 	return answers
 }
 
-// fleets launches requests by CreateFleet calls as long as EC2 has any instances and there are enough requests left. It returns the
-// requests that it did not launch: too few are left, or no fleet can serve them. All others have their answers.
+// fleets launches requests by CreateFleet calls, as long as EC2 launches any instances and enough requests are left for a fleet. It returns
+// the requests that it did not launch: too few are left, or no fleet can serve them. All others have their answers.
 func (b *burst) fleets(ctx context.Context, requests []*launch.Request, left []int, answers []batch.Answer[*launch.Instance]) []int {
 	for len(left) >= b.least {
 		rest, err := b.fleet(ctx, requests, left, answers)
@@ -202,7 +202,7 @@ func (b *burst) forget(uids []types.UID, d *doubt) {
 	}
 }
 
-// eachAtOnce calls the function for each index in parallel and returns the errors joined.
+// eachAtOnce calls work for each index in parallel and returns the errors joined.
 func eachAtOnce(count int, work func(n int) error) error {
 	errs := make([]error, count)
 	var working sync.WaitGroup

@@ -132,7 +132,8 @@ func present(list corev1.ResourceList, i instances.Instance) corev1.ResourceList
 	return list
 }
 
-// labels returns the known labels of an instance: the single values that its type and offering state, overridden by what EC2 reports.
+// labels returns the known labels of an instance: those for which its type and offering allow exactly one value, overridden by what EC2
+// reports.
 func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType, o *cloudprovider.Offering) map[string]string {
 	labels := map[string]string{}
 	if t != nil {
@@ -181,7 +182,7 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 	return labels
 }
 
-// zoneID returns the ID reported by EC2, or else that of the class's subnet in the zone.
+// zoneID returns the ID of the instance's zone: from EC2, or else from the class's subnet in this zone.
 func zoneID(i instances.Instance, class *awsv1.EC2NodeClass) string {
 	if i.ZoneID != "" || class == nil {
 		return i.ZoneID

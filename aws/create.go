@@ -134,7 +134,7 @@ func typesFailed(err error) error {
 	return cloudprovider.NewCreateError("InstanceTypeResolutionFailed", err.Error(), err)
 }
 
-// oldest returns the instance that was launched first. If there are several, earlier calls also returned this one.
+// oldest returns the instance that was launched first. If there are several, earlier calls also returned the oldest.
 func oldest(live []instances.Instance) instances.Instance {
 	return slices.MinFunc(live, func(a, b instances.Instance) int { return a.LaunchTime.Compare(b.LaunchTime) })
 }

@@ -109,7 +109,7 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 	if class == nil || class.DeletionTimestamp != nil {
 		return Drift{}, nil
 	}
-	// Read the instance first, so that a missing instance is reported as such, independent of its class (CP-DRIFT-03).
+	// Read the instance first, so that a missing instance is reported as missing whatever its class (CP-DRIFT-03).
 	i, err := p.instance(ctx, nodeClaim.Status.ProviderID)
 	if err != nil {
 		return Drift{}, err

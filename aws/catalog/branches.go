@@ -25,7 +25,7 @@ func BranchLimits() map[string]int64 {
 	return limits
 }
 
-// branchTable says where the limits come from.
+// branchTable returns the source of the embedded table of limits.
 func branchTable() string {
 	first, _, _ := strings.Cut(embeddedBranches, "\n")
 	_, source, _ := strings.Cut(first, "table of ")

@@ -42,7 +42,7 @@ func FromDescription(d Description, builtIn *Catalog) (c *Catalog, skipped []err
 		}
 		t := info.facts()
 		if seen[t.Name] {
-			continue // this record equals the first, because the page was read twice
+			continue // this record equals an earlier one, because a page of the answer was read twice
 		}
 		seen[t.Name] = true
 		for _, zone := range d.Zones[t.Name] {

@@ -52,12 +52,12 @@ func SteadySpot(c *Catalog) *Catalog {
 	return &out
 }
 
-// isSeen reports whether the type's spot prices are those that were seen on a past day.
+// isSeen reports whether the type's spot prices were observed on a past day.
 func isSeen(c *Catalog, t *Type) bool {
 	return c.SpotFacts(t).Kind == PriceDated && t.SpotFrom != sourceSteady
 }
 
-// medianShare returns the median of the spot prices seen as a share of the on-demand price, or 0 if one of them is not known.
+// medianShare returns the median of the type's known spot prices as a share of its on-demand price, or 0 if either is unknown.
 func medianShare(t *Type) float64 {
 	known := slices.DeleteFunc(slices.Clone(t.SpotUSD), func(p float64) bool { return !isPrice(p) })
 	if len(known) == 0 || !isPrice(t.OnDemandUSD) || t.OnDemandTenancy != "" {

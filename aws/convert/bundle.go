@@ -44,7 +44,7 @@ type bundle struct {
 	judged []map[string]bool
 }
 
-// note records warnings of a document; if one is an error, nothing of the document is kept.
+// note records warnings of a document; if one is an error, nothing of the document is kept, unless Options.Force is set.
 func (b *bundle) note(document int, warnings conversion.Warnings) {
 	for _, w := range warnings {
 		again := w.Code == conversion.CodeReferenceRefused && slices.ContainsFunc(b.said[document], func(said conversion.Warning) bool {
@@ -141,7 +141,7 @@ func (b *bundle) takeProvisioner(i int, p *v1alpha5.Provisioner) {
 	}
 }
 
-// mostRequirements is the limit of early releases of v1beta1.
+// mostRequirements is the largest number of requirements that early releases of v1beta1 accept.
 const mostRequirements = 30
 
 // inProvider converts the paths of an inline block to paths in its Provisioner.
@@ -201,7 +201,7 @@ func (b *bundle) takeNodeTemplate(i int, n *awsv1alpha1.AWSNodeTemplate) {
 	}
 }
 
-// takeInstance adds a live Machine; it leaves out a manifest, since Machines are replaced, not rewritten.
+// takeInstance adds a live Machine; it leaves out the manifest of a Machine, since Machines are replaced, not rewritten.
 func (b *bundle) takeInstance(i int, m *v1alpha5.Machine) {
 	if !b.live {
 		more := conversion.NewRecorder(v1alpha5.KindMachine, m.Name)

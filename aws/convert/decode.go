@@ -117,7 +117,7 @@ func (d *decoder) refuse(p Problem) {
 	}
 }
 
-// without records a document without an object, and why.
+// without records a document that gives no object, and the reason.
 func (d *decoder) without(at Position, code conversion.Code, object, message string) {
 	warning := conversion.Warning{Code: code, Severity: code.Severity(), Object: object, Message: message}
 	if n := len(d.documents); n > 0 && d.documents[n-1].Position.sameDocument(at) {
@@ -176,7 +176,7 @@ func cut(data []byte) (document, rest []byte) {
 	}
 }
 
-// isMarker reports whether a line begins with the three characters, followed by white space or the end.
+// isMarker reports whether a line begins with marker, followed by white space or the end of the line.
 func isMarker(line []byte, marker string) bool {
 	after, ok := bytes.CutPrefix(line, []byte(marker))
 	return ok && (len(after) == 0 || strings.IndexByte(" \t\r", after[0]) >= 0)

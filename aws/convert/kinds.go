@@ -21,7 +21,7 @@ type Object interface {
 	metav1.Object
 }
 
-// newObject makes an empty object of a kind that is converted; nil for every other.
+// newObject makes an empty object of a kind that is converted, or returns nil for every other kind.
 func newObject(kind schema.GroupVersionKind) Object {
 	switch kind {
 	case v1alpha5.GroupVersion().WithKind(v1alpha5.KindProvisioner):

@@ -106,8 +106,9 @@ func trim(e *entry, target Version) {
 	}
 }
 
-// single reports whether only one such object may exist. For live objects, the API server has already ensured this. The exception is a node
-// template and an inline provider block, which both become node classes of one generation.
+// single reports whether the conversion must check that no other object has the same kind and name. For live objects, the API server has
+// already ensured this. The exception is a node template and an inline provider block: both become node classes, which may get the same
+// name.
 func (b *bundle) single(e *entry) bool {
 	switch e.object.(type) {
 	case *unstructured.Unstructured:

@@ -192,7 +192,7 @@ func (w *workload) topologyKey(o map[string]any, path *field.Path) {
 	}
 }
 
-// tolerations adds a toleration with the taint's new name, which has no value.
+// tolerations adds a toleration of v1's taint, which has no value, to tolerations of v1beta1's taint.
 func (w *workload) tolerations(spec map[string]any, path *field.Path) {
 	list, _ := spec["tolerations"].([]any)
 	if slices.ContainsFunc(objects(list), func(o map[string]any) bool { return o["key"] == api.DisruptedTaintKey }) {

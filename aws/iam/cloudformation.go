@@ -66,7 +66,7 @@ func CloudFormation(settings Settings) ([]byte, error) {
 	return out, nil
 }
 
-// choose adds a parameter of "true" or "false" and the condition of the same name.
+// choose adds a parameter of "true" or "false", and the condition "Do" + name.
 func (t *template) choose(name, what string) {
 	t.Parameters[name] = map[string]any{
 		"Type": "String", "Default": "true", "AllowedValues": []string{"true", "false"}, "Description": what,

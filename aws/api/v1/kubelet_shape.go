@@ -14,9 +14,9 @@ import (
 // shape describes the value of a kubelet key.
 type shape struct {
 	kind string
-	// fields of an object.
+	// fields has the shapes of an object's fields, by name.
 	fields map[string]shape
-	// of is the shape of a list's entries or a map's values.
+	// of is the shape of each entry of a list, or of each value of a map.
 	of *shape
 }
 
@@ -38,8 +38,8 @@ func listOf(of shape) shape                  { return shape{kind: shapeList, of:
 func mapOf(of shape) shape                   { return shape{kind: shapeMap, of: &of} }
 func objectOf(fields map[string]shape) shape { return shape{kind: shapeObject, fields: fields} }
 
-// otherKubeletShapes returns the top-level keys of the kubelet's configuration, kubelet.config.k8s.io/v1beta1 of
-// Kubernetes 1.35 to 1.37, that KubeletConfiguration has no field for, with the shapes of their values.
+// otherKubeletShapes returns the shapes of the top-level keys that the kubelet's configuration has and KubeletConfiguration lacks
+// (kubelet.config.k8s.io/v1beta1 of Kubernetes 1.35 to 1.37).
 func otherKubeletShapes() map[string]shape {
 	text, integer, duration, boolean := kind(shapeString), kind(shapeInteger), kind(shapeDuration), kind(shapeBool)
 	shapes := map[string]shape{
@@ -134,7 +134,7 @@ func loggingShape() shape {
 	})
 }
 
-// validateShape finds unknown keys at any depth and values of the wrong type. It reports all of them, in the order of keys.
+// validateShape reports unknown keys at any depth and values of the wrong type. It reports all faults, in the order of keys.
 func validateShape(raw RawJSON, want shape, path *field.Path) field.ErrorList {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()

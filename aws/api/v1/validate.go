@@ -122,7 +122,7 @@ func validateTags(tags map[string]string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// oneOf checks an optional value.
+// oneOf returns an error if value is set and not one of known.
 func oneOf[T ~string](value *T, path *field.Path, known ...T) field.ErrorList {
 	if value == nil || slices.Contains(known, *value) {
 		return nil
@@ -130,7 +130,7 @@ func oneOf[T ~string](value *T, path *field.Path, known ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(path, *value, known)}
 }
 
-// between checks an optional number.
+// between returns an error if value is set and not between least and most.
 func between[T int32 | int64](value *T, path *field.Path, least, most T) field.ErrorList {
 	if value == nil || *value >= least && *value <= most {
 		return nil
@@ -138,7 +138,7 @@ func between[T int32 | int64](value *T, path *field.Path, least, most T) field.E
 	return field.ErrorList{field.Invalid(path, *value, fmt.Sprintf("must be between %d and %d", least, most))}
 }
 
-// notNegative checks an optional number.
+// notNegative returns an error if value is set and negative.
 func notNegative[T int32 | int64](value *T, path *field.Path) field.ErrorList {
 	if value == nil || *value >= 0 {
 		return nil
@@ -146,7 +146,8 @@ func notNegative[T int32 | int64](value *T, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, *value, "must not be negative")}
 }
 
-// listLength checks the number of entries and reports it, which field.TooMany does not do.
+// listLength returns an error if a list has more than most entries. The error states the number of entries, which that of field.TooMany
+// does not.
 func listLength(path *field.Path, have, most int) field.ErrorList {
 	if have <= most {
 		return nil

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// minVolumeBytes is 1G, the smallest size in the API; smaller sizes have a missing or wrong unit.
+	// minVolumeBytes is 1G, the smallest valid size; a smaller size probably has a missing or wrong unit.
 	minVolumeBytes = 1_000_000_000
 	// maxVolumeGiB is the size of the largest EBS volume, in GiB.
 	maxVolumeGiB = 65536
-	// maxVolumeExponent is larger than any power of ten within maxVolumeGiB.
+	// maxVolumeExponent is larger than the decimal exponent of any valid size.
 	maxVolumeExponent = 30
 )
 

@@ -188,7 +188,7 @@ func validateSelectorTags(tags map[string]string, path *field.Path) field.ErrorL
 	return errs
 }
 
-// matches checks an optional id.
+// matches returns an error if value is set and does not have the form of an id.
 func matches(value string, form *regexp.Regexp, path *field.Path, example string) field.ErrorList {
 	if value == "" || form.MatchString(value) {
 		return nil

@@ -140,7 +140,7 @@ func reservedInBeta(key string) bool {
 		slices.Contains([]string{v1.TagNodePool, v1.TagNodeClaim, v1.TagNodeClass, tagManagedBy, tagProvisioner}, key)
 }
 
-// metadataToBeta writes the members explicitly that a block leaves to EC2, because the defaults of later schemas differ.
+// metadataToBeta writes explicitly the members that a block leaves to EC2, because the defaults of later schemas differ.
 func metadataToBeta(o *MetadataOptions, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) *v1beta1.MetadataOptions {
 	if o == nil {
 		return nil

@@ -97,7 +97,7 @@ func FromV1Beta1(c *v1beta1.EC2NodeClass, born conversion.Provenance, options Co
 	return out, warnings.Warnings()
 }
 
-// earlier is the original node template, and its conversion.
+// earlier is the original node template (said), and the node class that it was converted to (gave).
 type earlier struct {
 	said *AWSNodeTemplateSpec
 	gave *v1beta1.EC2NodeClass

@@ -19,7 +19,7 @@ const (
 	providerKind       = "AWS"
 )
 
-// provider is an inline block with its header.
+// provider is an inline block with its apiVersion and kind.
 type provider struct {
 	metav1.TypeMeta `json:",inline"`
 	AWS             `json:",inline"`

@@ -26,7 +26,7 @@ type resource struct {
 	name string
 	// id is the form of its ids.
 	id *regexp.Regexp
-	// image kinds also have names and owners.
+	// image means that the resource is an image: selectors then may also have names and owners.
 	image bool
 }
 
@@ -99,7 +99,7 @@ func expand(selector map[string]string, of resource, options ConvertOptions, pat
 	}
 	count := max(len(s.ids), 1) * max(len(s.names), 1) * max(len(s.owners), 1)
 	for _, tag := range s.tags {
-		// Beyond the bound the exact count doesn't matter, and the product of many counts would overflow.
+		// Above mostTerms the exact count doesn't matter, and the product of many counts would overflow.
 		count = min(count, mostTerms+1) * len(tag.values)
 	}
 	if count > mostTerms || len(s.tags) > mostTags {
@@ -153,7 +153,7 @@ func checkSelection(selector map[string]string, s selection, of resource, path *
 	}
 }
 
-// product returns one term for each combination.
+// product returns one term for each combination of the selection's members.
 func (s selection) product() []term {
 	sets := []map[string]string{nil}
 	for _, tag := range s.tags {

@@ -46,7 +46,7 @@ func (c *EC2NodeClass) Validate() field.ErrorList {
 func (c *EC2NodeClass) ValidateUpdate(old *EC2NodeClass) field.ErrorList {
 	errs := c.Validate()
 	if old == nil {
-		return errs // only the new object has the problem
+		return errs // there is no old object to compare with
 	}
 	if (c.Spec.Role == nil) != (old.Spec.Role == nil) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "role"), "role and instanceProfile can't be exchanged: make another EC2NodeClass instead"))
@@ -109,7 +109,8 @@ func reservedTag(key string) bool {
 	return strings.HasPrefix(key, strings.TrimSuffix(v1.TagClusterPrefix, "/")) || key == v1.TagNodePool || key == tagManagedBy
 }
 
-// atMost checks the number of entries and reports it, which field.TooMany does not do.
+// atMost returns an error if a list has more than most entries. The error states the number of entries, which that of field.TooMany does
+// not.
 func atMost(path *field.Path, have, most int) field.ErrorList {
 	if have <= most {
 		return nil
