@@ -78,7 +78,7 @@ func rules(a account) []Rule {
 	}
 }
 
-// maxRuleName is EventBridge's limit.
+// maxRuleName is the maximum length of a rule's name in EventBridge.
 const maxRuleName = 64
 
 // ruleName returns the cluster's name and the suffix. If that is too long, it uses the beginning of the name and a hash.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxRoleName is IAM's limit.
+// maxRoleName is the maximum length of a role's name in IAM.
 const maxRoleName = 64
 
 // ControllerRoleName returns the name of the controller's role in documents that create it: the cluster's name and "-drawknife". If that is

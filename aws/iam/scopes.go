@@ -8,8 +8,8 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// scope stands for one statement of a policy: the resources and conditions of the actions that the statement allows. The order of the
-// constants is that of the statements.
+// scope identifies one statement of a policy: the resources and conditions of the actions that the statement allows. The constants have the
+// order of the statements.
 type scope int
 
 const (
@@ -94,7 +94,7 @@ func (s scope) policy() string {
 	return policyBlocks
 }
 
-// statement returns the scope in an account, without actions. It has no resources if nothing is allowed.
+// statement returns the scope's statement for an account, without actions. It has no resources if the settings allow nothing of this scope.
 func (s scope) statement(a account) Statement {
 	everything := []string{"*"}
 	if s >= createAlpha && s <= endAlpha && !a.ServeAlpha {
@@ -248,7 +248,8 @@ func (a account) ownedNode() Condition {
 		with("StringLike", resourceTag+awsv1.TagNodePool, "*")
 }
 
-// alphaTags requires the tags that releases from 0.28 on set for v1alpha5, in the request or on the resource, with the cluster as manager.
+// alphaTags requires the tags that Karpenter from 0.28 on sets for v1alpha5, in the request or on the resource, with the cluster as
+// manager.
 func (a account) alphaTags(prefix string) Condition {
 	return Condition{}.
 		with("StringEquals", prefix+awsv1.TagClusterPrefix+a.ClusterName, owned).
@@ -256,8 +257,8 @@ func (a account) alphaTags(prefix string) Condition {
 		with("StringLike", prefix+awsv1.TagProvisioner, "*")
 }
 
-// profileTags requires the cluster's tags, in the request or on the instance profile. Profiles of earlier versions lack the tag with the
-// cluster's name.
+// profileTags requires the cluster's tags, in the request or on the instance profile. If named is true, it also requires the tag with the
+// cluster's name, which profiles of earlier versions lack.
 func (a account) profileTags(prefix string, named bool) Condition {
 	c := Condition{}.
 		with("StringEquals", prefix+awsv1.TagClusterPrefix+a.ClusterName, owned).

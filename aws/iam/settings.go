@@ -99,7 +99,7 @@ func (e *SettingError) Error() string {
 	return fmt.Sprintf("%s %q: %s", e.Setting, e.Value, e.Rule)
 }
 
-// Bounds of lists: a policy has 6,144 characters, a role ten policies.
+// maxList is the largest length of a list, because a policy has at most 6,144 characters and a role at most ten policies.
 const maxList = 100
 
 // Valid names in AWS. No name may contain characters that have a meaning in a policy: "*", "?" and "${".

@@ -31,7 +31,7 @@ func Terraform(settings Settings) ([]byte, error) {
 	return h.text.Bytes(), nil
 }
 
-// hcl writes a configuration.
+// hcl writes a Terraform configuration.
 type hcl struct {
 	text  bytes.Buffer
 	depth int
@@ -44,7 +44,7 @@ func (h *hcl) line(format string, args ...any) {
 	h.text.WriteByte('\n')
 }
 
-// open begins a block: its type and its labels.
+// open writes the first line of a block: its type and its labels.
 func (h *hcl) open(kind string, labels ...string) {
 	if h.depth == 0 {
 		h.text.WriteByte('\n')
@@ -61,7 +61,7 @@ func (h *hcl) close() {
 	h.line("}")
 }
 
-// resource writes a whole resource: its attributes as pairs of name and expression.
+// resource writes a whole resource, with its attributes as pairs of name and expression.
 func (h *hcl) resource(kind, label string, attributes ...string) {
 	h.open("resource", kind, label)
 	for i := 0; i < len(attributes); i += 2 {
@@ -138,19 +138,19 @@ func (h *hcl) queue(setup Setup) {
 	}
 }
 
-// document writes a value as an argument of jsonencode: HCL reads JSON as an expression.
+// document returns a call of jsonencode with the value: HCL reads its JSON as an expression.
 func (h *hcl) document(value any) string {
 	lines := strings.Split(strings.TrimSuffix(string(encode(value, true)), "\n"), "\n")
 	indent := "\n" + strings.Repeat("  ", h.depth+1)
 	return "jsonencode(" + literal(strings.Join(lines, indent)) + ")"
 }
 
-// text writes a string in quotes.
+// text returns a string in quotes.
 func text(value string) string {
 	return literal(strings.TrimSuffix(string(encode(value, false)), "\n"))
 }
 
-// literal escapes the beginning of a template in a string, so that HCL reads it literally.
+// literal escapes "${" and "%{" in a string, so that HCL reads them literally instead of as a template.
 func literal(value string) string {
 	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(value)
 }

@@ -160,7 +160,7 @@ func (p *plan) estimatedMemoryMiB(t *catalog.Type) int64 {
 	return m - kept
 }
 
-// memoryBytes returns the memory seen on such instances, or else the estimate.
+// memoryBytes returns the memory discovered on instances of the type, or else the estimate.
 func (p *plan) memoryBytes(t *catalog.Type) int64 {
 	if seen, ok := p.DiscoveredMemory[t.Name]; ok && seen > 0 {
 		return seen

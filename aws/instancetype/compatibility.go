@@ -92,7 +92,7 @@ func Incompatible(t *catalog.Type, s Settings) string {
 	return ""
 }
 
-// networkIncompatible checks the interfaces that the class lists, if it lists any.
+// networkIncompatible says why the type can't have the interfaces that the class lists, or returns "" if it can.
 func networkIncompatible(t *catalog.Type, s Settings) string {
 	if len(s.NetworkInterfaces) == 0 {
 		return ""

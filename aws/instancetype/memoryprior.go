@@ -13,10 +13,10 @@ const (
 	MemoryPriorMeasured MemoryPrior = "Measured"
 )
 
-// measuredOverheadMiB returns a straight line above all measured points: the kernel's fixed part, its page tables and the hypervisor's
-// share grow at most linearly with the memory. Source of the points: Karpenter's published table of memory overheads per instance type
-// (zz_generated.memory_overhead.go of karpenter-provider-aws, 2023). They lie below 300 MiB + 4.8 % under Nitro, 200 MiB + 2.2 % under Xen
-// and 300 MiB + 2.5 % on bare metal.
+// measuredOverheadMiB computes the overhead by a straight line above all measured points: the kernel's fixed part, its page tables and the
+// hypervisor's share grow at most linearly with the memory. Source of the points: Karpenter's published table of memory overheads per
+// instance type (zz_generated.memory_overhead.go of karpenter-provider-aws, 2023). The points lie below 300 MiB + 4.8 % under Nitro, 200
+// MiB + 2.2 % under Xen and 300 MiB + 2.5 % on bare metal.
 func measuredOverheadMiB(t *catalog.Type) int64 {
 	fixed, perThousand := int64(300), int64(48)
 	switch {

@@ -93,7 +93,8 @@ func parseThreshold(path string, block map[string]string, signal string, byDefau
 	return threshold{numerator: fraction.Num().Uint64(), denominator: fraction.Denom().Uint64()}, nil
 }
 
-// parsePercent parses plain decimal digits with up to nine decimal places as a fraction from 0 to 1.
+// parsePercent parses a percentage (plain decimal digits with up to nine decimal places) to a fraction from 0 to 1. It returns false for
+// other texts.
 func parsePercent(text string) (*big.Rat, bool) {
 	whole, places, hasPlaces := strings.Cut(text, ".")
 	if len(whole) == 0 || len(whole) > 3 || len(places) > 9 || hasPlaces && places == "" {

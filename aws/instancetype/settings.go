@@ -190,7 +190,7 @@ type zoneUse struct {
 	usable   bool
 }
 
-// prepare checks s against c.
+// prepare makes the plan of s, and returns an error if s is invalid or does not suit c.
 func prepare(c *catalog.Catalog, s Settings) (*plan, error) {
 	if c == nil {
 		return nil, errors.New("there is no catalogue to resolve instance types from")

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// pageSize is the most images that EC2 lists at once.
+// pageSize is the largest number of images that EC2 lists in one page.
 const pageSize = 1000
 
 // query is one query for images. Equal queries have equal fields.

@@ -146,7 +146,7 @@ func (b *Batcher[Req, Res]) left(err error) error {
 	return fmt.Errorf("waiting for the batch %s: %w", b.options.Name, err)
 }
 
-// enter adds a call to the window of its bucket that is not closed yet.
+// enter adds a call to the open window of its bucket, and opens a window if there is none.
 func (b *Batcher[Req, Res]) enter(c *call[Req, Res]) *window[Req, Res] {
 	bucket := ""
 	if b.options.Bucket != nil {
@@ -295,8 +295,8 @@ func (b *Batcher[Req, Res]) deliver(w *window[Req, Res], c *call[Req, Res], a An
 	c.answer <- a
 }
 
-// pause returns how long to wait after attempt number: at most twice the mean pause, which grows exponentially. The time is random, so that
-// batches that failed together are not repeated together.
+// pause returns how long to wait after attempt number: asked, plus a random time of at most twice the mean pause, which grows
+// exponentially. The random time keeps batches that failed together from being repeated together.
 func (b *Batcher[Req, Res]) pause(number int, asked time.Duration) time.Duration {
 	mean := b.options.Backoff << min(number-1, 16)
 	spread := time.Duration(rand.Float64() * float64(min(2*mean, b.options.MaxBackoff)))

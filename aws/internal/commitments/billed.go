@@ -26,8 +26,8 @@ const (
 
 // billed contains the figures of Cost Explorer.
 type billed struct {
-	// plans is how much of each Savings Plan was used per hour, by ID. reserved is how much of the Reserved Instances was used per hour, by
-	// ID, in instances and in normalized units.
+	// plans is how much of each Savings Plan was used per hour, by ID. instances and unit are how much of the Reserved Instances was used
+	// per hour, by ID, in instances and in normalized units.
 	plans           map[string]float64
 	instances, unit map[string]float64
 	discount        *commitments.Discount

@@ -8,8 +8,7 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// small are the normalization factors of sizes that are no multiples of xlarge
-// (docs.aws.amazon.com/AWSEC2/latest/UserGuide/apply_ri.html).
+// small has the normalization factors of the sizes up to xlarge (docs.aws.amazon.com/AWSEC2/latest/UserGuide/apply_ri.html).
 var small = map[string]float64{"nano": 0.25, "micro": 0.5, "small": 1, "medium": 2, "large": 4, "xlarge": 8}
 
 // inflexible are the families whose regional Reserved Instances cover only one size.

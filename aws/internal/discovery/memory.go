@@ -109,7 +109,7 @@ func (m *Memory) For(family, images string) map[string]int64 {
 		if s.Family != family {
 			continue
 		}
-		// Renewed sightings expire later than this time. Then For only computes the same values again too early.
+		// A sighting that is renewed expires later than this time. For then only computes the same values again earlier than necessary.
 		if end := s.At.Add(MemoryLifetime); end.Before(fresh.until) {
 			fresh.until = end
 		}
@@ -146,7 +146,7 @@ func (m *Memory) Export() ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// maxSaved bounds what Import reads.
+// maxSaved limits the input of Import.
 const maxSaved = 16 << 20
 
 // Import adds entries that Export returned, in this process or another one. Newer entries that exist already are kept. Text in another

@@ -45,7 +45,7 @@ func (d *Discoverer) read(ctx context.Context) (*catalog.Catalog, *answers, erro
 	case len(a.zones) == 0:
 		return nil, nil, &EmptyError{Missing: "zones", Region: d.options.Region}
 	}
-	if ctx.Err() != nil { // the ids alone are no reason to fail
+	if ctx.Err() != nil { // missing zone ids alone are no reason to fail, but an ended context is
 		return nil, nil, ctx.Err()
 	}
 	c, skipped, err := catalog.FromDescription(catalog.Description{

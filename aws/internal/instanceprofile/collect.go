@@ -100,7 +100,7 @@ func (m *Manager) delete(ctx context.Context, found []Profile) error {
 	return errors.Join(errs...)
 }
 
-// deleteLegacy deletes the profile that releases that served v1beta1 made for a class, if the profile belongs to the cluster.
+// deleteLegacy deletes the profile that Karpenter's releases with v1beta1 made for a class, if the profile belongs to the cluster.
 func (m *Manager) deleteLegacy(ctx context.Context, class string) error {
 	name := m.legacyName(class)
 	if name == "" {

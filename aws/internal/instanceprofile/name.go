@@ -23,7 +23,7 @@ func (m *Manager) Path() string {
 
 func (m *Manager) classPath(class types.UID) string { return m.Path() + string(class) + "/" }
 
-// legacyName returns the name of a class's profile in releases that served v1beta1. It is empty if IAM does not allow such a name.
+// legacyName returns the name of a class's profile in Karpenter's releases with v1beta1. It returns "" if IAM does not allow such a name.
 func (m *Manager) legacyName(class string) string {
 	name := m.options.ClusterName + "_" + drifthash.Of(m.options.Region+class)
 	if !validName(name) {

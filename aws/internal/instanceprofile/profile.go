@@ -27,7 +27,7 @@ type Profile struct {
 	Tags map[string]string
 }
 
-// has reports whether the profile has this role, which is given without its path.
+// has reports whether role, given without its path, is the profile's only role.
 func (p Profile) has(role string) bool { return len(p.Roles) == 1 && p.Roles[0] == role }
 
 func fromIAM(in *iamtypes.InstanceProfile) Profile {

@@ -103,7 +103,8 @@ func (c *Client) openBatches() (open []Instance, known bool) {
 	return c.open, !c.openedAt.IsZero() && age >= 0 && age < openFor
 }
 
-// splitOpen removes such instances of batches from found, and remembers them for openBatches.
+// splitOpen separates instances of batches that are not yet tagged with their own claims (open) from the rest, and remembers open for
+// openBatches.
 func (c *Client) splitOpen(found []Instance) (rest, open []Instance) {
 	for _, i := range found {
 		if i.Tags[launch.TagNodeClaimUID] == launch.Batched {

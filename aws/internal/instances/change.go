@@ -128,7 +128,7 @@ func (c *Client) tagAll(ctx context.Context, requests []tagging) []batch.Answer[
 	}))
 }
 
-// each answers every request with the error of its id.
+// each returns an answer for each id: its error in errs, or none.
 func each(ids []string, errs map[string]error) []batch.Answer[struct{}] {
 	answers := make([]batch.Answer[struct{}], len(ids))
 	for n, id := range ids {
@@ -179,7 +179,7 @@ func divide(ids []string, call func(ids []string) error) map[string]error {
 	return errs
 }
 
-// unknownAmong returns the instances that an error says don't exist.
+// unknownAmong returns those of ids that do not exist according to err.
 func unknownAmong(ids []string, err error) []string {
 	if code := sdk.Code(err); code != "InvalidInstanceID.NotFound" && code != "InvalidInstanceID.Malformed" {
 		return nil

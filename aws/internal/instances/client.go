@@ -61,7 +61,7 @@ type Client struct {
 	mu     sync.Mutex
 	recent map[string]*Instance // instances launched recently, by id; the values are never changed
 	swept  time.Time
-	// open lists the instances of batches that are not yet tagged with their own claim, as read at openedAt. It was read at openedAt.
+	// open lists the instances of batches that are not yet tagged with their own claim, as read at openedAt.
 	open     []Instance
 	openedAt time.Time
 }

@@ -79,7 +79,8 @@ const DefaultImpairedFor = 2 * time.Minute
 // queueName matches valid names of SQS queues.
 const queueName = `^[A-Za-z0-9_-]{1,80}(\.fifo)?$`
 
-// misnamed returns what is wrong with the name of a queue, or "". ARNs and URLs end with the name.
+// misnamed returns the error text for a setting that is no valid name of a queue. ARNs and URLs end with the name, so the text suggests
+// their last part.
 func misnamed(queue string) string {
 	rule := fmt.Sprintf("%q is not the name of a queue: give the name, not the ARN or the URL", queue)
 	if at := strings.LastIndexAny(queue, ":/"); at >= 0 && regexp.MustCompile(queueName).MatchString(queue[at+1:]) {

@@ -45,8 +45,8 @@ func (m *statusMemory) wait(now time.Time, every time.Duration) time.Duration {
 	return min(max(m.next.Sub(now), time.Millisecond), every)
 }
 
-// poll asks EC2 if that is due. One reader at a time polls; the others continue without waiting. If EC2 does not answer, this is logged and
-// retried later: it must not prevent reading the queue.
+// poll asks EC2 for the status of instances if a poll is due. One reader at a time polls; the others continue without waiting. If EC2 does
+// not answer, this is logged and retried later: it must not prevent reading the queue.
 func (s *Source) poll(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	if s.options.EC2 == nil || !s.pollDue() {
 		return nil, nil

@@ -58,7 +58,7 @@ func (a *attempts) begin(uid types.UID, dead []string) (generation int, launched
 	return generation, nil
 }
 
-// beginFrom is like begin, for a launch of any number of instances whose generation is at least least.
+// beginFrom is like begin, for a launch of any number of instances; the generation is not less than least.
 func (a *attempts) beginFrom(uid types.UID, dead []string, least int) (generation int, launched []*Instance) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -19,7 +19,8 @@ import (
 // MaxInstanceTypes is the largest number of types that a launch names, because EC2 limits the length of requests.
 const MaxInstanceTypes = 60
 
-// fewSpotTypes is the number of types below which a launch that could have been spot is likely to stay on-demand.
+// fewSpotTypes is the number of instance types below which advice recommends to allow more types, so that spot capacity is found more
+// often.
 const fewSpotTypes = 5
 
 // Wish has the requirements of a claim.
@@ -181,7 +182,7 @@ func keysOf(candidates []cloudprovider.Candidate) []cloudprovider.OfferingKey {
 	return keys
 }
 
-// keep removes the candidates for which the function returns false, and notes in Ruled which types were left out.
+// keep removes the candidates for which the function returns false, and notes in ruled which types were left out.
 func (s *selection) keep(stage string, keep func(cloudprovider.Candidate) bool) {
 	kept := make([]cloudprovider.Candidate, 0, len(s.left))
 	remaining := map[string]bool{}
@@ -321,7 +322,7 @@ func (s *selection) expensiveSpot() {
 	})
 }
 
-// advice returns advice for launches that are on-demand although spot was allowed.
+// advice returns advice for a launch that is on-demand although spot is allowed, if there are few types to choose from; otherwise "".
 func (s *selection) advice(capacityType string) string {
 	want := s.wish.Requirements.Get(v1.CapacityTypeLabelKey)
 	spot := !s.wish.Requirements.Has(v1.CapacityTypeLabelKey) || want.Has(v1.CapacityTypeSpot)

@@ -64,7 +64,7 @@ func launchError(doing string, err error) error {
 	return cloudprovider.NewCreateError(string(reason), message, wrapped)
 }
 
-// learn records each distinct error of an answer, whether or not the answer has an instance.
+// learn records the errors of an answer, whether or not the answer has an instance.
 func (l *Launcher) learn(f *flight, offers []offer, errs []ec2types.CreateFleetError) {
 	for _, e := range errs {
 		l.quotas.hit(aws.ToString(e.ErrorCode), l.options.Now())

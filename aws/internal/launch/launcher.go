@@ -199,7 +199,7 @@ type flight struct {
 	choice    Choice
 	place     *reservations.Hold // places that the call in progress holds in reservations; nil if Options.Reservations is nil
 	retriedLT bool
-	// outposts on which the node class launches, by zone.
+	// outposts are the Outposts on which the node class launches, by zone.
 	outposts map[string]string
 	// claims are the claims of a batch, sorted by UID, of which NodeClaim is the combination; nil for a launch of one claim. whole is
 	// Together.Whole.
@@ -295,7 +295,7 @@ func (f *flight) zones() []string {
 	return slices.Compact(zones)
 }
 
-// podsPerNode returns the smallest number of addresses that the pods of the instance may need.
+// podsPerNode returns the smallest pod limit of the candidates' types, as the number of addresses that an instance's pods need.
 func (f *flight) podsPerNode() int64 {
 	var least int64 = -1
 	for _, c := range f.choice.Candidates {

@@ -36,8 +36,8 @@ func (l *Launcher) reserve(f *flight) {
 	if !f.place.Empty() {
 		return
 	}
-	// Other launches of the same burst hold all places. The launch then uses the claim's other offerings; a claim without others is
-	// refused.
+	// Other launches of the same burst hold all places. The launch then uses the claim's other offerings; a claim without other offerings
+	// is refused.
 	wish := f.wish
 	wish.WithoutReserved = true
 	if choice, err := Choose(f.InstanceTypes, wish); err == nil {

@@ -12,7 +12,7 @@ import (
 // each of them gets a part of the claims, with a fleet of its own. If one of these fleets fails, the caller terminates the instances of the
 // others. Each part is a separate batch, so that its instances are found and assigned like those of any batch.
 
-// shares divides the claims among the reservations that they suit. In launch order, each reservation gets as many claims as it has room
+// shares divides the claims among the reservations that suit them. In launch order, each reservation gets as many claims as it has room
 // for. The reservations may be of different types, zones and kinds. It returns nil if the reservations have too little room for all claims.
 func (l *Launcher) shares(f *flight, choice Choice) (parts []*flight) {
 	rooms, left, named := l.rooms(), f.claims, map[string]bool{}

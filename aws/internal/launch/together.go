@@ -102,7 +102,7 @@ func (l *Launcher) launchTogether(ctx context.Context, t Together) ([]*Instance,
 	return f.inOrder(t.NodeClaims, launched), err
 }
 
-// tryWay makes CreateFleet calls until one has a definite answer.
+// tryWay makes CreateFleet calls until one has a definite answer, or mostCalls were made.
 func (l *Launcher) tryWay(ctx context.Context, f *flight, generation int) ([]*Instance, int, error) {
 	for calls := 0; ; calls++ {
 		launched, again, err := l.try(ctx, f, generation)
@@ -214,7 +214,7 @@ func larger(a, b corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// needsVariety reports whether minValues needs more than one type in one zone.
+// needsVariety reports whether minValues may require more than one type or zone.
 func (f *flight) needsVariety() bool {
 	for _, r := range f.NodeClaim.Spec.Requirements {
 		if r.MinValues != nil && *r.MinValues > 1 && !relaxed(f.NodeClaim) {

@@ -99,7 +99,7 @@ func (s *Store) create(ctx context.Context, t launchtemplate.Template) (id strin
 	return id, nil
 }
 
-// adopt takes over a template that this store does not know: an earlier process created it, or an attempt without an answer.
+// adopt takes over a template that this store does not know, because an earlier process created it, or an attempt that got no answer.
 func (s *Store) adopt(ctx context.Context, name string) (id string, err error) {
 	doing := "reading launch template " + name
 	out, err := s.api.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{LaunchTemplateNames: []string{name}})

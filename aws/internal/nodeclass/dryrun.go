@@ -89,7 +89,7 @@ func (w *round) template(ctx context.Context, instance *cloudprovider.InstanceTy
 // EventUserDataWarning is the reason of the event about valid but suspicious user data: the node may not do what its author meant.
 const EventUserDataWarning = "UserDataWarning"
 
-// maxUserDataWarning is the maximum number of bytes of such an event: an API server accepts at most 1,024.
+// maxUserDataWarning is the maximum number of bytes of an event about user data: an API server accepts at most 1,024.
 const maxUserDataWarning = 1000
 
 // tellUserData publishes an event about the class's user data with each dry run.

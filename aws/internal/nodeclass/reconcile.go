@@ -183,7 +183,7 @@ func (w *round) isFalse(condition, reason, message string) {
 	w.conditions().SetFalse(condition, reason, message, w.now)
 }
 
-// untold keeps the condition if it was set for the current class, and otherwise sets it to Unknown with the reason.
+// untold keeps the condition if it was set for the class's current generation, and otherwise sets it to Unknown with the reason.
 func (w *round) untold(condition string, err error) {
 	have := w.conditions().Get(condition)
 	if have.ObservedGeneration == w.class.Generation && have.Status != metav1.ConditionUnknown {

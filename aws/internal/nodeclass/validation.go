@@ -66,7 +66,7 @@ func (w *round) validation(ctx context.Context) (time.Duration, error) {
 	return validationEvery, nil
 }
 
-// overtaken clears a condition that reports something as missing if it exists now.
+// overtaken clears the condition ValidationSucceeded if it reports something as missing that exists now.
 func (w *round) overtaken() {
 	switch w.conditions().Get(awsv1.ConditionValidationSucceeded).Reason {
 	case awsv1.ReasonDependenciesNotReady, awsv1.ReasonClusterCIDRResolutionFailed:

@@ -67,8 +67,8 @@ type zone struct {
 	name    string
 	local   bool // see isLocal
 	subnets []string
-	reason  string              // why is the reason why no offering is available there; empty if one may be
-	outpost *outposts.Outpost   // on which the class launches there; nil for none
+	reason  string              // why no offering is available there; empty if one may be available
+	outpost *outposts.Outpost   // the Outpost on which the class launches there; nil for none
 	sets    map[string]zoneSets // by tenancy
 }
 
@@ -185,7 +185,7 @@ func (b *builder) typeOf(shape *instancetype.Shape) cloudprovider.InstanceType {
 	return t
 }
 
-// offer calls give for all possible offerings of a type, including those without a price. reason says why an offering is unavailable; it is
+// offer passes all possible offerings of a type to give, including those without a price. reason says why an offering is unavailable; it is
 // empty for available offerings.
 func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Offering, reason string)) {
 	for _, variant := range shape.Variants() {
@@ -198,7 +198,7 @@ func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Off
 	}
 }
 
-// offerIn yields the offerings of a type with one tenancy, without those of reservations.
+// offerIn passes the offerings of a type with one tenancy to give, without those of reservations.
 func (b *builder) offerIn(shape *instancetype.Shape, give func(o cloudprovider.Offering, reason string)) {
 	t := shape.Facts
 	onDemand, spot := slices.Contains(t.UsageClasses, poolv1.CapacityTypeOnDemand), slices.Contains(t.UsageClasses, poolv1.CapacityTypeSpot)
@@ -251,11 +251,11 @@ type priced struct {
 	source string
 	basis  *cloudprovider.PriceBasis
 	rate   *cloudprovider.InterruptionRate
-	// reason why there is no room, or empty.
+	// reason says why there is no room; empty if there may be room.
 	reason string
 }
 
-// buy calls give for the offerings of a zone and capacity type, one for each partition.
+// buy passes the offerings of a zone and capacity type to give, one for each partition.
 func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, sets []requirements.Set, p priced, give func(cloudprovider.Offering, string)) {
 	reason := cmp.Or(shape.Incompatible, z.reason, p.reason)
 	if reason == "" && !shape.OnHosts() && b.market.Unavailable.QuotaClosed(capacityType, shape.Type.Name, shape.Facts.VCPUs) {

@@ -35,8 +35,8 @@ func (b *builder) hostsFull(shape *instancetype.Shape, zone string) string {
 	return ReasonHostsFull
 }
 
-// onOutpost passes the offerings of a type on the zone's Outpost to give. An Outpost has on-demand instances alone. It is paid for by its
-// contract, so that an instance costs almost nothing more, in proportion to its size, like one in a reservation.
+// onOutpost passes the offerings of a type on the zone's Outpost to give. An Outpost has only on-demand instances. It is paid for by its
+// contract, so an instance costs almost nothing more, in proportion to its size, like an instance in a reservation.
 func (b *builder) onOutpost(shape *instancetype.Shape, z *zone, regional prices.Quote, give func(cloudprovider.Offering, string)) {
 	reason := ""
 	if !slices.Contains(z.outpost.Types, shape.Type.Name) {
@@ -66,7 +66,7 @@ func (b *builder) setsIn(zoneName string) (*outposts.Outpost, map[string]zoneSet
 	return outpost, sets
 }
 
-// tenanciesOf returns the tenancies with offerings of their own for a setting.
+// tenanciesOf returns the tenancies that have separate offerings for a setting.
 func tenanciesOf(setting string) []string {
 	if setting == instancetype.TenancyApart {
 		return []string{awsv1.TenancyDefault, awsv1.TenancyDedicated}
@@ -88,7 +88,7 @@ func sameTenancy(shape *instancetype.Shape, r awsv1.CapacityReservation) bool {
 	return shape.Dedicated() == (r.Tenancy == awsv1.TenancyDedicated)
 }
 
-// hardware that instances of the shape run on in a zone.
+// hardware returns the hardware that instances of the shape run on in a zone.
 func (b *builder) hardware(shape *instancetype.Shape, zone string) unavailable.Hardware {
 	return unavailable.HardwareOf(shape.Tenancy(), b.view.Host).On(b.view.Outposts[zone].ARN)
 }

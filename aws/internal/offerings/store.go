@@ -116,7 +116,7 @@ func statesAt(m Market, v View) []awsv1.CapacityReservationState {
 	return states
 }
 
-// find returns the stored result of a view, and its shapes.
+// find returns the stored result of a view, and its shapes. It adds missing entries.
 func (s *Store) find(v View) (*answer, *shapes) {
 	key, settingsKey := v.Key(), v.Settings.Key()
 	s.mu.Lock()
@@ -148,7 +148,7 @@ func (s *Store) limit() int {
 	return DefaultViews
 }
 
-// makeRoom removes the entry that was used longest ago if there are more than limit.
+// makeRoom removes the entry that was used longest ago if there are limit entries or more.
 func makeRoom[T any](entries map[string]T, limit int, used func(T) uint64) {
 	if len(entries) < limit {
 		return

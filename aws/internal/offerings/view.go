@@ -79,7 +79,7 @@ func NewView(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (View, er
 		return View{}, err
 	}
 	v := View{Settings: settings, Subnets: map[string][]string{}, Volumes: class.Spec.VolumeTypes(), Host: class.Spec.Host(), HostRoom: o.HostRoom, Outposts: o.Outposts, Group: o.Group, StandInPrices: maps.Clone(o.StandInPrices)}
-	// By name, which every subnet has; ids of zones may be missing.
+	// Subnets are listed by the name of their zone, which every subnet has; the id of the zone may be missing.
 	for _, subnet := range class.Status.Subnets {
 		v.Subnets[subnet.Zone] = append(v.Subnets[subnet.Zone], subnet.ID)
 	}

@@ -121,7 +121,8 @@ func (f *Finder) learn(key string, at time.Time, out *ec2.DescribePlacementGroup
 	if err == nil {
 		a.group = first(out.PlacementGroups)
 	}
-	// EC2 can't change the strategy of a group, so another strategy means a new group. Equal content keeps its pointer.
+	// EC2 can't change the strategy of a group, so another strategy means a new group. If the group is unchanged, its pointer stays the
+	// same.
 	if last != nil && a.group != nil && *last == *a.group {
 		a.group = last
 	}

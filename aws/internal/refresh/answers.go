@@ -49,7 +49,7 @@ func (a *Answers[T]) Get(ctx context.Context, key string, ask func(context.Conte
 	at := a.Now()
 	got, err := ask(ctx)
 	if err != nil && ctx.Err() != nil {
-		return value, false, err // this says nothing about AWS
+		return value, false, err // an ended context says nothing about AWS
 	}
 	return a.result(a.learn(key, at, got, err))
 }

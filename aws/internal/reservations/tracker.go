@@ -125,7 +125,7 @@ func (t *Tracker) HoldTogether(places int, ids ...string) *Hold {
 type Hold struct {
 	tracker *Tracker
 	ids     []string
-	each    int // number of places in each of them
+	each    int // number of places in each reservation
 	settled bool
 }
 

@@ -145,7 +145,7 @@ func (t *Tracker) entry(id string) *entry {
 	return e
 }
 
-// forget removes subnets that were not requested for a while, so that memory is limited to the subnets in use.
+// forget removes subnets whose count has expired and that no launch in progress uses, so that memory is limited to the subnets in use.
 func (t *Tracker) forget(now time.Time) {
 	maps.DeleteFunc(t.entries, func(_ string, e *entry) bool {
 		return e.open == 0 && !e.known(now, t.options.Lifetime)

@@ -26,7 +26,7 @@ const (
 	codeSpotServiceLinkedRole = "AuthFailure.ServiceLinkedRoleCreationNotPermitted"
 )
 
-// spreadLimit is part of the message if a spread placement group has no room: it has at most seven instances per zone, of any type.
+// spreadLimit is a part of EC2's message if a spread placement group has no room: it has at most seven instances per zone, of any type.
 const spreadLimit = "limit of instances in this spread placement group"
 
 // Failure is one error of a launch, as EC2 reported it, with the properties of the launch.

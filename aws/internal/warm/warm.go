@@ -176,7 +176,7 @@ func Choose(order []cloudprovider.Candidate, kept []instances.Instance, w Wish) 
 		}
 	}
 	for _, c := range order {
-		// A warm instance needs no permission of the market's memory: starting it is the attempt.
+		// The records of package unavailable are not checked: starting a warm instance shows whether it has capacity.
 		if c.Offering.CapacityType() != v1.CapacityTypeOnDemand || w.Cost.Of(c) > limit*(1+MaxPremium) {
 			continue
 		}
@@ -212,7 +212,7 @@ func Tend(kept []instances.Instance, classOf func(name string) (class *awsv1.EC2
 		}
 		size, err := Size(class)
 		if err != nil {
-			continue // the annotation is a mistake: what was kept under the former one stays
+			continue // the annotation is invalid: instances that were kept under the former annotation stay
 		}
 		mark, _ := i.Mark()
 		if count[i.NodeClass()] >= size || ClassHash(mark) != hash || !current(i, class) || now.Sub(i.LaunchTime) >= MaxAge {
