@@ -229,7 +229,7 @@ func (p *Provider) resume(ctx context.Context, i *instances.Instance) error {
 	return nil
 }
 
-// revive starts a warm instance for a claim, and returns the claim's description, or nil if there is none or none could be started.
+// revive starts a warm instance for a claim, and returns the claim's description, or nil if no warm instance suits or could be started.
 func (p *Provider) revive(ctx context.Context, r launchRequest) *v1.NodeClaim {
 	p.upkeep.mu.Lock()
 	none := p.upkeep.noWarm
@@ -302,8 +302,8 @@ func (p *Provider) revived(ctx context.Context, r launchRequest, i instances.Ins
 	return created
 }
 
-// tendWarm stops warm instances whose stop was interrupted, and terminates those that no claim can use any more. While there are none, EC2 is
-// asked only once.
+// tendWarm stops warm instances whose stop was interrupted, and terminates those that no claim can use any more. While there are none, EC2
+// is not asked again until an instance is kept.
 func (p *Provider) tendWarm(ctx context.Context) error {
 	p.upkeep.mu.Lock()
 	skip, before := p.upkeep.noWarm, p.upkeep.kept

@@ -125,8 +125,8 @@ func withLaunchSubnets(class *awsv1.EC2NodeClass) *awsv1.EC2NodeClass {
 	return &changed
 }
 
-// ownHardware fills in what EC2 says about Dedicated Hosts and Outposts on which the class launches. A host resource group allocates hosts
-// when they are needed, so that its room is not limited to that of its hosts.
+// ownHardware fills in what EC2 reports about Dedicated Hosts and Outposts on which the class launches. A host resource group allocates
+// hosts when they are needed, so its room is not limited to that of its present hosts.
 func (p *Provider) ownHardware(ctx context.Context, class *awsv1.EC2NodeClass, o *offerings.Options) error {
 	if p.hosts != nil && class.Spec.EffectiveTenancy() == awsv1.TenancyHost && class.Spec.Placement.HostResourceGroupARN == nil {
 		room, err := p.hosts.Room(ctx, class.Spec.Host())
@@ -167,8 +167,8 @@ func (p *Provider) view(market offerings.Market, class *awsv1.EC2NodeClass, opti
 	return types, nil
 }
 
-// standIns returns the instance types of a class. They include the types for which AWS has no price but the pricer has one. types are those
-// without a price.
+// standIns returns the instance types of a class, including types for which AWS has no price but pricer has one. types are the class's
+// instance types with prices of AWS: standIns returns them unchanged if the pricer adds no price.
 func (p *Provider) standIns(ctx context.Context, pricer StandInPricer, market offerings.Market, class *awsv1.EC2NodeClass, options offerings.Options, types []*cloudprovider.InstanceType) ([]*cloudprovider.InstanceType, error) {
 	options.StandInPrices = make(map[string]float64)
 	for i := range market.Catalog.Types {

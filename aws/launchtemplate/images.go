@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// image is an image in the class's status, with the instance types on which it boots.
+// image is an image in the class's status, with the requirements for the instance types on which it boots.
 type image struct {
 	awsv1.AMI
 	want requirements.Set

@@ -76,7 +76,7 @@ func flat(data any) (map[string]string, error) {
 		return nil, fmt.Errorf("reading the launch template as JSON: %w", err)
 	}
 	delete(tree, "UserData")
-	// Here EC2 reports the progress of a change of these options, which is not a setting.
+	// State is the progress of a change of these options, and not a setting.
 	if options, ok := tree["MetadataOptions"].(map[string]any); ok {
 		delete(options, "State")
 	}

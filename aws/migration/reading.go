@@ -71,7 +71,7 @@ const bootstrapScript = "/etc/eks/bootstrap.sh"
 type mimePart struct{ mediaType, body string }
 
 // karpenterParts reads an archive in the same way as Karpenter and nodeadm: with the readers of Go's standard library. Text that is no
-// archive is one part without a media type. If the closing line of an archive is missing, it returns the parts before.
+// archive is one part without a media type. If an archive lacks its closing line, it returns the parts that it has read.
 func karpenterParts(text string) ([]mimePart, error) {
 	if !strings.HasPrefix(strings.TrimLeft(text, "\r\n\t "), "MIME-Version:") && !strings.HasPrefix(strings.TrimLeft(text, "\r\n\t "), "Content-Type: multipart") {
 		return []mimePart{{body: text}}, nil

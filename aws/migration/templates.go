@@ -197,7 +197,7 @@ func (v *verifier) buildFailed(object string, err error) {
 }
 
 // candidates returns the launch templates that drawknife would use for a pool: for all its instance types and capacity types, in a fixed
-// order. The pool is empty for the dry runs of a class.
+// order.
 func (v *verifier) candidates(class *awsv1.EC2NodeClass, poolName string) ([]launchtemplate.Template, error) {
 	var out []launchtemplate.Template
 	var failed error

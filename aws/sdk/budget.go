@@ -165,7 +165,7 @@ func (b *Budget) Throttled(class Class) {
 	b.schedule(k, now)
 }
 
-// enqueue takes a token at once, or returns a place in the queue.
+// enqueue takes a token at once and returns nil, or returns the caller's place in the queue.
 func (b *Budget) enqueue(class Class, p Priority) *waiter {
 	b.mu.Lock()
 	defer b.mu.Unlock()

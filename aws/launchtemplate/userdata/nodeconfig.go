@@ -46,7 +46,8 @@ type nodeConfigHeader struct {
 	apiVersion, kind string
 	// hasSpec means that there is a spec with one of nodeadm's blocks.
 	hasSpec bool
-	// line is the line on which the mapping begins, secondDocument that of a second document; from 1, 0 for none.
+	// line is the line on which the mapping begins, and secondDocument the line on which a second document begins. Lines count from 1; 0
+	// means none.
 	line, secondDocument int
 }
 
