@@ -100,7 +100,7 @@ func MarkDrift(claim *v1.NodeClaim, s DriftState, now time.Time) (DriftStep, err
 	return step, nil
 }
 
-// ownDrift makes the checks that need no provider.
+// ownDrift returns the first reason for drift that is found without the provider, or "".
 func ownDrift(s DriftState, now time.Time) (cloudprovider.DriftReason, error) {
 	if staticDrift(s.Claim, s.Pool) {
 		return DriftNodePool, nil

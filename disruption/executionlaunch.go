@@ -50,8 +50,8 @@ func (e *Execution) launch(o Observed, now time.Time, step *Step) {
 	step.Effects = append(step.Effects, NoteDisruptions{e.disruptions(o, now)})
 }
 
-// missing requests the missing replacements, and reports whether it requested any. A replacement that can't be created makes the command
-// fail.
+// missing requests the missing replacements, and reports whether launch must wait because it requested any or the command failed. A
+// replacement that can't be created makes the command fail.
 func (e *Execution) missing(o Observed, now time.Time, step *Step) bool {
 	var launches []Effect
 	var held *HeldBack

@@ -76,9 +76,9 @@ func (e *Execution) taint(o Observed, step *Step) {
 }
 
 // undo removes the effects of the command until none is observed: the taints, conditions and marks of members that stay, and replacements
-// without pods. It keeps ready replacements while members are being removed, because these replacements should take their pods. Karpenter
-// also keeps such replacements until they are found empty. Records are removed last, so that another process can continue to undo if this
-// process ends.
+// without pods, except those of static pools. It keeps ready replacements while members are being removed, because these replacements
+// should take their pods. Karpenter also keeps such replacements until they are found empty. Records are removed last, so that another
+// process can continue to undo if this process ends.
 func (e *Execution) undo(o Observed, step *Step) {
 	clean, going := true, false
 	for i := range e.cmd.Members {

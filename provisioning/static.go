@@ -137,7 +137,7 @@ type staticNode struct {
 }
 
 // leastLoss returns n claims to delete: those whose removal costs least. Of units with the same rank, those that can be removed as a whole
-// come first, the largest first, so that few gangs lose members. After them, a part of the cheapest remaining unit is removed.
+// come first, the largest first, so that few gangs lose members. After them, a part of the cheapest remaining unit of this rank is removed.
 func (s StaticState) leastLoss(n int, now time.Time) []DeleteClaim {
 	var out []DeleteClaim
 	take := func(nodes []staticNode) {

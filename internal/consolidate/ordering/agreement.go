@@ -53,8 +53,9 @@ func (p *Planner) agree(ctx context.Context, out *Order) error {
 	return nil
 }
 
-// settle divides the commands into waves and executes these waves. After each wave, provisioning has places for all pods. If provisioning
-// lacks places after a wave, settle tries the halves of the wave one after the other.
+// settle divides the commands into waves after each of which provisioning has places for all pods, and executes these waves. If
+// provisioning lacks places after a wave, settle tries the halves of the wave one after the other. Once the queries are used up, waves stay
+// undivided, and the plan lists their commands in Unsettled.
 func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*decision.Command, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -163,7 +164,7 @@ func (a *agreement) describe(cmd *decision.Command, since trial.Mark) {
 	cmd.Replacements = list
 }
 
-// wanted asks provisioning to plan the pods of the commands. It returns the plan if it needs further nodes or has no place for a pod, and
+// wanted asks provisioning to plan the pods of the commands. It returns the plan if these pods need further nodes or have no place, and
 // otherwise nil. known is false after too many queries.
 func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan *planning.Plan, known bool, err error) {
 	if !slices.ContainsFunc(list, placesPods) {

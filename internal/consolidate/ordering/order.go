@@ -79,7 +79,8 @@ func (p *Planner) waves() *waves.Planner {
 	return &waves.Planner{Times: p.Times, Evictions: func(node string) []waves.Evictions { return p.ByName[node].Evictions }}
 }
 
-// inOrder returns the commands that can be executed one after another, in an order in which this works.
+// inOrder returns the commands that can be executed one after another, in an order in which this works. If some can't, it also tries the
+// commands before refinement, and keeps the better result.
 func (p *Planner) inOrder(ctx context.Context, out *Order, found Found) ([]*decision.Command, error) {
 	r, err := p.replay(ctx)
 	if err != nil {

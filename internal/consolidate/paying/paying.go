@@ -91,7 +91,8 @@ func (t *Terms) Weigh(p *reference.Pass, e *Exchange) *decision.Block {
 }
 
 // value returns the value of the exchange: its saving over the horizon, minus the cost of the disturbance, and minus the cost of the time
-// in which old and new nodes run together. For due nodes the disturbance costs nothing, because they must be removed anyway.
+// in which old and new nodes run together if a pay-back time is set. For due nodes the disturbance costs nothing, because they must be
+// removed anyway.
 func (t *Terms) value(e *Exchange) int64 {
 	cost, drain := 0.0, time.Duration(0)
 	overlap := int64(0)

@@ -103,7 +103,7 @@ const pivotGain = 1e-12
 // maxPivots limits the steps of the simplex method.
 const maxPivots = 50
 
-// held scales prices down until no node is worth more than it costs.
+// held scales prices down until no node is worth more than it costs. It returns nil if a node that costs nothing would be worth something.
 func held(y decision.FloorPrices, offers []offered) decision.FloorPrices {
 	worst := 1.0
 	for i := range offers {

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 )
 
-// withinBudgets searches again if budgets prevented the removal of some nodes. It searches without budgets for consolidation. Then it
-// chooses the steps with the highest value within the budgets, and starts a search with these steps. This is better because a search
+// withinBudgets searches again if budgets prevented the removal of some nodes. First it searches as if consolidation had no budgets. Then
+// it chooses the steps with the highest value within the budgets, and starts a search with these steps. This is better because a search
 // accepts the first steps that it finds, and these need not have the highest value. If the best strategy exchanges groups for new nodes,
 // there are few steps to choose from. So in this case a strategy without such groups runs, too. The best of all these searches is returned.
 func (p *Planner) withinBudgets(ctx context.Context, best *Search) (*Search, error) {

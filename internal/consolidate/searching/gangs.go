@@ -38,7 +38,8 @@ func (s *Search) removeTied(ctx context.Context) error {
 // tiedShare limits each call of removeTied to 1/tiedShare of the attempts of a search.
 const tiedShare = 8
 
-// tryTied removes the group by the move with the highest value, or records the block.
+// tryTied removes the group by the move with the highest value, or records the block. If the gangs can move in only one way, it takes the
+// first removal that is possible.
 func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) error {
 	ways := s.waysOf(group)
 	if len(ways) == 0 {

@@ -26,7 +26,7 @@ func (g groups) mergeMany(ctx context.Context) error {
 	}
 }
 
-// bySavings returns the candidates that can still be consolidated, in the order of Reference.
+// bySavings returns the candidates that can still be consolidated, without new nodes, in the order of Reference.
 func (g groups) bySavings() []*searchcontext.Candidate {
 	list := g.free()
 	byCandidate := make(map[*decision.Candidate]*searchcontext.Candidate, len(list))

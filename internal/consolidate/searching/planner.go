@@ -42,7 +42,7 @@ func (p *Planner) Best(ctx context.Context) (*Search, error) {
 	return best, refining{best}.all(ctx)
 }
 
-// best runs all strategies and returns the result with the highest value. Of equal values, it returns the first.
+// best runs all strategies and returns the best result: see better and withinBudgets. Of equally good results, it returns the first.
 func (p *Planner) best(ctx context.Context) (*Search, error) {
 	list := p.strategies()
 	done, errs := make([]*Search, len(list)), make([]error, len(list))

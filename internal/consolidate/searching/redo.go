@@ -51,7 +51,7 @@ func (p *Planner) Again(ctx context.Context, from Earlier, tooMany func(changed 
 	return s, r.lookAt(ctx, from.Changed)
 }
 
-// all makes the commands of the earlier plan again that are still possible.
+// all makes the commands of the earlier plan again that are still possible. It adds the members of other commands to changed.
 func (s redo) all(ctx context.Context, earlier []*decision.Command, changed map[string]bool) error {
 	s.Trial.Expect(commands.AllPlaces(earlier))
 	for _, cmd := range earlier {

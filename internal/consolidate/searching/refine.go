@@ -65,8 +65,8 @@ func (s refining) strategies() []strategy {
 	return list
 }
 
-// release makes fixed nodes candidates again, except nodes that have drifted or have received pods of drifted nodes. It also adds new nodes
-// to the candidates.
+// release makes fixed nodes candidates again, except nodes that have received pods of drifted nodes. It also adds the new nodes of steps to
+// the candidates, except those that replace drifted nodes.
 func (s *Search) release() error {
 	if s.released < len(s.steps) {
 		s.failed.forget() // from now on, nodes have another order

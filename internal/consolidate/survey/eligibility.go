@@ -56,7 +56,7 @@ func (f *Fleet) look(m *cluster.NodeState, n *planning.Node) (*decision.Candidat
 	return c, nil
 }
 
-// notEligible checks the node, but not its pods.
+// notEligible returns the first block that keeps the node from being a candidate, without regard to its pods, or nil.
 func (f *Fleet) notEligible(m *cluster.NodeState) *decision.Block {
 	if id, executing := f.In.Executing[m.Name]; executing {
 		return &decision.Block{Code: decision.BlockInFlight, Command: id}
