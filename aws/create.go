@@ -139,7 +139,7 @@ func oldest(live []instances.Instance) instances.Instance {
 	return slices.MinFunc(live, func(a, b instances.Instance) int { return a.LaunchTime.Compare(b.LaunchTime) })
 }
 
-// adopt returns an existing instance. Details of its class are useful but not required.
+// adopt describes an existing instance as a claim. Details of the instance's class are useful but not required.
 func (p *Provider) adopt(ctx context.Context, nodeClaim *v1.NodeClaim, i instances.Instance) *v1.NodeClaim {
 	r := p.newResolver()
 	class := p.classOf(ctx, i, r)

@@ -94,7 +94,8 @@ func (b *bundle) add(document int, object Object, born conversion.Provenance) {
 	b.entries = append(b.entries, &entry{document: document, object: object, born: born})
 }
 
-// takeProvisioner adds the pool, and the node class that its inline provider block becomes. It adds both or none.
+// takeProvisioner adds the pool, and the node class that its inline provider block becomes. If one of them has an error, neither is in the
+// result.
 func (b *bundle) takeProvisioner(i int, p *v1alpha5.Provisioner) {
 	options := b.options.ProvisionerOptions()
 	if b.live && !(b.options.Unadmitted && unadmitted(p)) {

@@ -266,7 +266,7 @@ func (p *plan) prepareImages() error {
 	return nil
 }
 
-// prepareDevices checks the names of extended resources, and parses the huge pages.
+// prepareDevices checks drivers, sharing and the names of extended resources, and parses the huge pages.
 func (p *plan) prepareDevices() error {
 	if err := checkDrivers(p.DeviceDrivers); err != nil {
 		return err

@@ -101,7 +101,7 @@ func (t *taker) quote(p Price, before Quote) Quote {
 	return q
 }
 
-// text returns a sentence that says where a price comes from, and since when it is valid. It states the time in hours: this is precise
+// text returns a sentence that says where a price comes from, and since when it is valid. It states times to the hour: this is precise
 // enough for people, and lets quotes share texts.
 func (t *taker) text(p provenance) string {
 	p.since = p.since.UTC().Truncate(time.Hour)

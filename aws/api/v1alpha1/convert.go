@@ -84,7 +84,8 @@ func (n *AWSNodeTemplate) ToV1Beta1(options ConvertOptions) (*v1beta1.EC2NodeCla
 	return out, warnings.Warnings()
 }
 
-// identityToBeta converts the role or the profile of the nodes. The role of a profile is unknown here.
+// identityToBeta keeps the instance profile if Identity is IdentityKeep, and otherwise writes the role of the options. The role of a
+// profile is unknown here.
 func identityToBeta(in *AWSNodeTemplate, out *v1beta1.EC2NodeClass, options ConvertOptions, warnings *conversion.Recorder) {
 	path := field.NewPath("spec", "instanceProfile")
 	profile := options.DefaultInstanceProfile
