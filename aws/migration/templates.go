@@ -123,7 +123,7 @@ func decoded(text *string) (string, error) {
 	return string(data), err
 }
 
-// userDataOf reads the user data of one instance of a class. It returns nil if the class has no instance.
+// userDataOf reads the user data of one instance of a class. It returns nil if no instance of the class has user data.
 func (v *verifier) userDataOf(ctx context.Context, class string) (*made, error) {
 	for _, claim := range v.NodeClaims {
 		id := claim.Status.ProviderID[strings.LastIndex(claim.Status.ProviderID, "/")+1:]

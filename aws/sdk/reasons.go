@@ -140,7 +140,7 @@ func unauthorizedReason(text string) Reason {
 	return ReasonUnauthorized
 }
 
-// permissionCure names the kinds of policies that can refuse a call, and so the cure.
+// permissionCure says which kind of policy refused the call, and what to change.
 func permissionCure(text string) string {
 	action := namedAction(text)
 	if action == "" {

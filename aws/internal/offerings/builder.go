@@ -155,7 +155,7 @@ func reservationLabels(r awsv1.CapacityReservation) []requirements.Requirement {
 	return reqs
 }
 
-// typeOf returns the shape's type, with the labels that reservations add.
+// typeOf returns the shape's type, with the labels that reservations and Outposts add.
 func (b *builder) typeOf(shape *instancetype.Shape) cloudprovider.InstanceType {
 	t := shape.Type
 	list := b.reserved[t.Name]

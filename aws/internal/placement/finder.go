@@ -101,7 +101,7 @@ func (f *Finder) known(key string) (answer, bool) {
 	return a, !a.at.IsZero() && now.Sub(a.at) < Period || a.err != nil && now.Before(a.again)
 }
 
-// learn records EC2's answer of the time at.
+// learn records EC2's answer, or the error, at the given time.
 func (f *Finder) learn(key string, at time.Time, out *ec2.DescribePlacementGroupsOutput, err error) answer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
