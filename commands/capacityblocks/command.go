@@ -75,7 +75,7 @@ func Main(o Options) int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		signal.Stop(signals) // a second signal ends the process at once
+		signal.Stop(signals) // from now on, a second signal ends the process at once
 		cancel(errInterrupted)
 	}()
 	return Run(ctx, os.Args[1:], os.Stdout, os.Stderr, o)
@@ -85,7 +85,7 @@ func Main(o Options) int {
 // can't control the terminal. It ends early when ctx does.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer, o Options) int {
 	if ctx == nil || stdout == nil || stderr == nil {
-		return exitUsage // no message: it could not be written either
+		return exitUsage // no message: there may be no writer for it
 	}
 	r := newRun(o)
 	switch err := r.flags.Parse(args); {
@@ -101,7 +101,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, o Options
 	return r.do(ctx, r.flags.Args(), commands.Streams{Out: stdout, Err: stderr})
 }
 
-// writeHelp prints the help of the program without a framework.
+// writeHelp prints the help text, the flags and the exit statuses.
 func writeHelp(w io.Writer, flags *flag.FlagSet) error {
 	c := New(Options{})
 	if _, err := fmt.Fprintf(w, "%s\n\nFlags:\n", c.Help); err != nil {
@@ -118,7 +118,7 @@ func writeHelp(w io.Writer, flags *flag.FlagSet) error {
 	return err
 }
 
-// do is the command after its flags were parsed.
+// do runs the command after its flags were parsed, and returns the exit status.
 func (r *run) do(ctx context.Context, args []string, streams commands.Streams) int {
 	out, messages := printable.NewWriter(streams.Out), printable.NewWriter(streams.Err)
 	code := exitDone
@@ -132,7 +132,7 @@ func (r *run) do(ctx context.Context, args []string, streams commands.Streams) i
 	return code
 }
 
-// statusOf returns the exit status of a run that failed.
+// statusOf returns the exit status of a run that failed with err.
 func statusOf(ctx context.Context, err error) int {
 	var usage *usageError
 	var query *blocks.QueryError

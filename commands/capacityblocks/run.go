@@ -33,7 +33,7 @@ type run struct {
 	query   blocks.Query
 	region  string
 	output  string
-	// approval has what --buy, --fee, --currency and --approved-by say; tags are those of --tag.
+	// approval contains the values of --buy, --fee, --currency and --approved-by; tags contains those of --tag.
 	approval blocks.Approval
 	tags     map[string]string
 }
@@ -156,7 +156,7 @@ func load(ctx context.Context, region string) (sdk.EC2CapacityBlockAPI, error) {
 	return clients.EC2CapacityBlocks(sdk.Normal), nil
 }
 
-// buy buys the approved offering if it is still offered as it was approved.
+// buy buys the approved offering if it is still offered on the approved terms.
 func (r *run) buy(ctx context.Context, api sdk.EC2CapacityBlockAPI, offerings []blocks.Offering, w io.Writer) error {
 	at := slices.IndexFunc(offerings, func(o blocks.Offering) bool { return o.ID == r.approval.OfferingID })
 	if at < 0 {

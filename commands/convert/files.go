@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// writeFiles writes each file with converted objects to a file of the same path in dir. Other files are not written. No file is overwritten:
+// writeFiles writes each file with converted objects to the same relative path in dir. Other files are not written. No file is overwritten:
 // an existing file may have been changed by hand.
 func writeFiles(dir string, files []rewrittenFile) error {
 	// Existing files are reported before the first file is written.

@@ -16,7 +16,8 @@ import (
 // input is one file or stream.
 type input struct {
 	convert.Source
-	// below is the path of the file relative to the folder that was named, or the name of the file if it was named itself.
+	// below is the path of the file relative to the folder that the user named. If the user named the file itself, it is the name of the
+	// file.
 	below string
 }
 

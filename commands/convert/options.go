@@ -68,7 +68,7 @@ func (p *paths) Set(text string) error {
 	return nil
 }
 
-// commandLine is a command line while it is read.
+// commandLine contains the flags while a command line is parsed.
 type commandLine struct {
 	flags *flag.FlagSet
 	read  options
@@ -114,7 +114,7 @@ func (l *commandLine) boolean(into *bool, name, usage string) {
 // also declares a short form of a flag.
 func (l *commandLine) also(name, of string) { l.flags.Var(l.flags.Lookup(of).Value, name, "") }
 
-// options returns the flags that were parsed, with the arguments after them.
+// options returns the options after the flags were parsed; rest are the other arguments.
 func (l *commandLine) options(rest []string) (options, error) {
 	o := l.read
 	o.inputs = append(slices.Clone(l.named), rest...)

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 )
 
-// replaceFile gives a file another content, whole or not at all. Permissions stay, and a symbolic link stays a link.
+// replaceFile replaces the content of a file as a whole: after an error, the file has its old content. The file keeps its permissions, and
+// a symbolic link stays a link.
 func replaceFile(name string, content []byte) error {
 	path, err := filepath.EvalSymlinks(name)
 	if err != nil {

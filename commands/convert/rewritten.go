@@ -26,13 +26,13 @@ type rewrittenFile struct {
 
 func (f *rewrittenFile) changed() bool { return !bytes.Equal(f.Data, f.after) }
 
-// rewriter changes the files of the input, and keeps what people wrote in them.
+// rewriter puts the converted objects into the files of the input, and keeps comments and formatting.
 type rewriter struct {
 	// objects are the converted objects by file and document.
 	objects map[documentKey][]convert.Converted
 	// before are the documents as they were read, as JSON.
 	before []string
-	// variables are put back into the files; nil without any.
+	// variables are put back into the files; nil if there are none.
 	variables *variables
 	// others counts the documents of other kinds, which stay as they are.
 	others int
@@ -177,7 +177,7 @@ func (r *rewriter) differs(o convert.Converted) bool {
 	return err != nil || o.Document >= len(r.before) || string(text) != r.before[o.Document]
 }
 
-// hasMore reports whether a document has become several objects.
+// hasMore reports whether an object was converted to several objects.
 func hasMore(objects []convert.Converted) bool {
 	for i := 1; i < len(objects); i++ {
 		if objects[i].Position.Item == objects[i-1].Position.Item {

@@ -34,7 +34,8 @@ const (
 	exitOutput = 5
 )
 
-// run is the program convert: it reads args (without the program's name) and returns the exit status. Its output can't control the terminal.
+// run is the program convert: it reads args (without the program's name) and returns the exit status. Its output contains no control
+// sequences for terminals.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr)
 	code := command(args, stdin, out, messages)
@@ -65,7 +66,7 @@ func command(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return o.command(stdin, stdout, stderr)
 }
 
-// command converts, and says why if it does not.
+// command runs the conversion, prints an error if it fails, and returns the exit status.
 func (o options) command(stdin io.Reader, stdout, stderr io.Writer) int {
 	code, err := o.run(stdin, stdout, stderr)
 	if err != nil {
@@ -191,7 +192,7 @@ func validatePool() func(*api.NodePool) field.ErrorList {
 	return func(pool *api.NodePool) field.ErrorList { return requirements.ValidateNodePool(pool, lookup) }
 }
 
-// validateRequirements is validatePool for the requirements of NodeClaims and NodeOverlays.
+// validateRequirements does the same as validatePool for the requirements of NodeClaims and NodeOverlays.
 func validateRequirements() func([]api.NodeSelectorRequirementWithMinValues, *field.Path) field.ErrorList {
 	lookup := instancetype.Vocabulary().Compile()
 	return func(entries []api.NodeSelectorRequirementWithMinValues, path *field.Path) field.ErrorList {
@@ -221,7 +222,7 @@ func (o options) print(objects []convert.Converted, stdout io.Writer) error {
 			return err
 		}
 		if printable.Text(text.String()) != text.String() {
-			// Control sequences are escaped in all output. In JSON, which is also YAML, that does not change the meaning.
+			// Control sequences are escaped in all output. The escapes don't change the meaning of JSON, and JSON is also YAML.
 			return convert.WriteJSON(stdout, objects)
 		}
 		_, err := text.WriteTo(stdout)

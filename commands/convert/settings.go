@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
-// configMap is what is read of a ConfigMap.
+// configMap contains the fields that are read from a ConfigMap.
 type configMap struct {
 	Kind string            `json:"kind"`
 	Data map[string]string `json:"data"`

@@ -9,7 +9,7 @@ import (
 const (
 	// contextLines is the number of lines around a change.
 	contextLines = 3
-	// maxCells bounds the table in which common lines are looked for. Larger differences are shown as one change.
+	// maxCells limits the size of the table in which middle looks for common lines. Larger differences are shown as one change.
 	maxCells = 4_000_000
 )
 
@@ -92,7 +92,7 @@ func editsOf(before, after []string) []edit {
 	return slices.Concat(head, middle(before, after), tail)
 }
 
-// middle finds the longest list of lines that both have in the same order.
+// middle returns the edits between two lists: it keeps the longest list of lines that both have in the same order.
 func middle(before, after []string) []edit {
 	n, m := len(before), len(after)
 	var out []edit

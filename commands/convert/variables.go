@@ -29,7 +29,7 @@ const (
 
 // variables puts stand-ins in the place of variables: names in texts, and numbers where a field holds a number.
 type variables struct {
-	standIns map[string]string // by kind and spelling
+	standIns map[string]string // the key is whether the variable is in a number, and its spelling
 	spelling map[string]string // by stand-in
 	next     int
 	all      []byte
@@ -57,7 +57,7 @@ func (v *variables) hide(data []byte) []byte {
 	return out.Bytes()
 }
 
-// standIn returns a text that is not in the input.
+// standIn returns the stand-in for a variable: a text that is not in the input.
 func (v *variables) standIn(spelling string, isNumber bool) string {
 	key := strconv.FormatBool(isNumber) + spelling
 	if s := v.standIns[key]; s != "" {
@@ -77,7 +77,7 @@ func (v *variables) standIn(spelling string, isNumber bool) string {
 
 var standIns = regexp.MustCompile(standInPrefix + `[0-9]+` + standInSuffix + `|[0-9]{5,}`)
 
-// show puts the variables back.
+// show replaces the stand-ins in the text with their variables.
 func (v *variables) show(text string) string {
 	if v == nil {
 		return text
@@ -90,7 +90,7 @@ func (v *variables) show(text string) string {
 	})
 }
 
-// lost returns the variables of converted documents that no converted object has.
+// lost returns the variables of converted documents that no converted object contains.
 func (v *variables) lost(before []string, objects []convert.Converted) []string {
 	var after strings.Builder
 	converted := map[int]bool{}
@@ -125,7 +125,7 @@ func (o options) checkVariables(v *variables, r *rewriter, objects []convert.Con
 	return nil
 }
 
-// withVariables converts with stand-ins in the place of variables.
+// withVariables replaces variables with stand-ins, converts, and puts the variables back.
 func (o options) withVariables(inputs []input, stdout, stderr io.Writer) (int, error) {
 	var out, messages bytes.Buffer
 	o.variables = hideVariables(inputs)

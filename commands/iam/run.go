@@ -40,7 +40,7 @@ type outputError struct{ cause error }
 func (e *outputError) Error() string { return "writing: " + e.cause.Error() }
 func (e *outputError) Unwrap() error { return e.cause }
 
-// run is the program iam: it takes args (without the program's name) and returns the exit status. It calls wrote for each file.
+// run is the program iam: it takes args (without the program's name) and returns the exit status. It calls wrote for each written file.
 func run(args []string, stdout, stderr io.Writer, wrote func(file string)) int {
 	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr) // the output has no control sequences for terminals
 	code := command(args, out, messages, wrote)
@@ -74,7 +74,7 @@ func statusOf(program string, err error, stderr io.Writer) int {
 	return exitDone
 }
 
-// commandLine is a command line while it is read.
+// commandLine contains the flags while a command line is parsed.
 type commandLine struct {
 	flags                          *flag.FlagSet
 	program                        string
@@ -199,7 +199,7 @@ func show(output string, s iam.Settings, setup iam.Setup, stdout io.Writer) erro
 	return nil
 }
 
-// document is what -o json prints: a setup with apiVersion and kind. Keys are only ever added.
+// document is what -o json prints: a setup with apiVersion and kind. Keys are never renamed or removed.
 type document struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

@@ -126,7 +126,7 @@ func (all *objects) add(document []byte, inList bool) error {
 	return nil
 }
 
-// decode reads an object as the API server does: names of fields in exact case, and none that is unknown or written twice.
+// decode reads an object as strictly as the API server: field names must have the exact case, and unknown and repeated fields are errors.
 func decode(document []byte, object any) error {
 	text, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
@@ -142,7 +142,7 @@ func decode(document []byte, object any) error {
 	return errors.Join(strict...)
 }
 
-// sentences puts each fault on a separate line.
+// sentences returns an error with each fault on a separate line.
 func sentences(errs field.ErrorList) error {
 	lines := make([]string, 0, len(errs))
 	for _, e := range errs {
@@ -151,7 +151,7 @@ func sentences(errs field.ErrorList) error {
 	return errors.New(strings.TrimPrefix(strings.Join(lines, ""), "\n  "))
 }
 
-// choose returns the object with the name, or the only object.
+// choose returns the object with the name or, if name is empty, the only object.
 func choose[T metav1.Object](kind, flag, name string, list []T) (T, error) {
 	var none T
 	var names []string

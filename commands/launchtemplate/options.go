@@ -45,7 +45,7 @@ type options struct {
 	// instanceTypes are names; if empty, the default is used.
 	instanceTypes []string
 	reservation   string
-	// ami, securityGroups and instanceProfile replace values that were not resolved.
+	// ami, securityGroups and instanceProfile replace those in the status of the class.
 	ami             string
 	securityGroups  []string
 	instanceProfile string
@@ -59,7 +59,7 @@ type options struct {
 // errHelp is returned by parseOptions when the user asks for help.
 var errHelp = errors.New("help requested")
 
-// commandLine is a command line while it is read.
+// commandLine contains the flags while a command line is parsed.
 type commandLine struct {
 	flags                 *flag.FlagSet
 	read                  options
@@ -94,7 +94,7 @@ func newCommandLine(program string) *commandLine {
 	return l
 }
 
-// options returns the flags that were parsed, with the inputs after them.
+// options returns the options after the flags were parsed; inputs are the other arguments.
 func (l *commandLine) options(inputs []string) (options, error) {
 	o := l.read
 	o.inputs = inputs

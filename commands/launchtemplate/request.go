@@ -108,7 +108,8 @@ func (o options) types(class *awsv1.EC2NodeClass, pool *v1.NodePool) ([]*cloudpr
 	if err != nil {
 		return nil, err
 	}
-	// The built-in facts are those of one region; the zones of the class's subnets don't change a template.
+	// The built-in facts are those of one region. The class may have subnets in another region: zones don't change a template, so leave
+	// them out.
 	anywhere := class.DeepCopy()
 	anywhere.Status.Subnets = nil
 	all, err := instancetype.Resolve(facts, anywhere, instancetype.Options{})
@@ -136,7 +137,7 @@ func (o options) types(class *awsv1.EC2NodeClass, pool *v1.NodePool) ([]*cloudpr
 	return types, nil
 }
 
-// wanted returns a function that reports whether a type was requested.
+// wanted returns a function that reports whether a template is needed for a type.
 func (o options) wanted(pool *v1.NodePool) (func(*cloudprovider.InstanceType) bool, error) {
 	switch {
 	case len(o.instanceTypes) > 0:
@@ -156,7 +157,7 @@ func (o options) wanted(pool *v1.NodePool) (func(*cloudprovider.InstanceType) bo
 	}, nil
 }
 
-// reserve adds the reservation of --reservation to a type.
+// reserve returns a copy of the type that has only the offering of --reservation, or the type itself without that flag.
 func (o options) reserve(t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
 	if o.reservation == "" {
 		return t

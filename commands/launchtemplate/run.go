@@ -57,7 +57,7 @@ func command(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return o.command(stdin, stdout, stderr)
 }
 
-// command prints the templates, and says why if it does not.
+// command prints the templates or an error, and returns the exit status.
 func (o options) command(stdin io.Reader, stdout, stderr io.Writer) int {
 	code, err := o.run(stdin, stdout, stderr)
 	if err != nil {
@@ -100,7 +100,7 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 
 func (o options) print(result launchtemplate.Result, notes []string, stdout, stderr io.Writer) (int, error) {
 	if o.output == outputUserData {
-		notes = nil // the template contains no placeholder
+		notes = nil // the notes are about placeholders in the request, which user data does not contain
 	}
 	for _, u := range result.Unserved {
 		notes = append(notes, fmt.Sprintf("%s gets no template: %s", u.InstanceType, u.Reason))

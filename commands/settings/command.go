@@ -162,13 +162,13 @@ func (o *options) load() (*settings.Loaded, error) {
 	return settings.Combine(layers...)
 }
 
-// document is what -o json prints. Keys are only ever added.
+// document is what -o json prints. Keys are never renamed or removed.
 type document struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
 	Settings   []value   `json:"settings"`
 	Warnings   []problem `json:"warnings"`
-	// Ignored are the paths of chart values about the controller's pods.
+	// Ignored are the paths of chart values that configure only the controller's pods.
 	Ignored []string `json:"ignored"`
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// architectures are the architectures that instance types state, by name. Images must run on them.
+// architectures maps the names of instance types to their architectures.
 type architectures map[string]string
 
 func indexArchitectures(snapshot *scheduling.Snapshot) architectures {

@@ -40,7 +40,7 @@ func (a *assumptions) isEstimated(instanceType, capacityType string) bool {
 	return a != nil && a.estimated[[2]string{instanceType, capacityType}]
 }
 
-// mark precedes a price in the text if the price is an estimate.
+// mark returns the mark that precedes estimated prices in the text, or "" for other prices.
 func (a *assumptions) mark(instanceType, capacityType string) string {
 	if a.isEstimated(instanceType, capacityType) {
 		return "~"

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// clusterOptions say which running cluster is read, if any. kubectl reads it, with the user's own configuration and permissions.
+// clusterOptions say which running cluster is read. kubectl reads it, with the user's own configuration and permissions.
 type clusterOptions struct {
 	// context and kubeconfig are kubectl's flags with the same names; empty for kubectl's defaults.
 	context, kubeconfig string
@@ -118,7 +118,7 @@ func (s *simulation) kubectl(ctx context.Context, args ...string) ([]byte, error
 	return out.Bytes(), nil
 }
 
-// ofNamespace removes the pending pods of other namespaces. Pods that run on nodes are not pending, and are kept.
+// ofNamespace removes the pending pods of namespaces other than that of --namespace. Pods that run on nodes are not pending, and are kept.
 func (s *simulation) ofNamespace(loaded *manifests.Result) {
 	if s.cluster.namespace == "" {
 		return

@@ -31,7 +31,7 @@ func Main(o Options) int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		signal.Stop(signals) // a second one ends the process at once
+		signal.Stop(signals) // from now on, a second signal ends the process at once
 		cancel(ErrInterrupted)
 	}()
 	return Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, o)
@@ -41,7 +41,7 @@ func Main(o Options) int {
 // ends early when ctx ends, with the cause in its message.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, o Options) int {
 	if ctx == nil || stdin == nil || stdout == nil || stderr == nil {
-		return exitInput // there may be nowhere to say why
+		return exitInput // no message: there may be no writer for it
 	}
 	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr)
 	code := command(ctx, args, stdin, out, messages, o)
@@ -54,8 +54,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // errWithoutAWS says what to do about a program that can't ask AWS.
 var errWithoutAWS = errors.New("--provider aws: this program was built without the AWS SDK, which takes longer to compile than everything else")
 
-// relay runs the command line with the program siblingName in the same folder, which contains the AWS SDK. The program is only searched
-// in that folder, not in the search path, and not where this program was built. Its exit status is returned.
+// relay runs the program siblingName, which contains the AWS SDK and is in the same folder, with the same arguments. The program is only
+// searched in that folder, not in the search path, and not where this program was built. Its exit status is returned.
 func relay(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	self, err := os.Executable()
 	if err != nil {

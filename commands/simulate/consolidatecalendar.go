@@ -52,7 +52,7 @@ func gateKind(code disruption.BlockCode) string {
 	return ""
 }
 
-// calendarsOf returns the calendars of all nodes that have verdicts, by name. Budgets include their use by the plan.
+// calendarsOf returns the calendars of all nodes that have verdicts, by name. The plan's commands count against the budgets.
 func calendarsOf(fleet *disruption.Fleet, plan *disruption.Plan, verdicts []disruption.Verdict) (map[string]calendarDocument, error) {
 	tracker, err := disruption.NewBudgetTracker(fleet)
 	if err != nil {
@@ -108,7 +108,7 @@ func calendarOf(fleet *disruption.Fleet, now time.Time, tracker *disruption.Budg
 		}
 	}
 	for _, b := range v.Blocks {
-		if b.Block.Code != disruption.BlockBudget { // the tracker has already reported these
+		if b.Block.Code != disruption.BlockBudget { // the tracker has already reported the budgets
 			add(b.Block, b.Block.Until)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// consolidationDocument is what --consolidate -o json prints. It is a contract, described in the package comment: keys are
-// only ever added.
+// consolidationDocument is what --consolidate -o json prints. It is a contract, described in the package comment: keys are never renamed or
+// removed.
 type consolidationDocument struct {
 	typeMeta
 	// Digest identifies the commands of the plan: see disruption.Plan.Digest.
@@ -109,7 +109,7 @@ type stayDocument struct {
 	Method  string `json:"method,omitempty"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	// Block contains the operands of the sentence: objects, numbers, proof.
+	// Block contains the data behind Message: objects, numbers, proof.
 	Block *disruption.Block `json:"block"`
 }
 
@@ -237,7 +237,7 @@ func newVerdictDocument(v disruption.Verdict, price nodePrice) verdictDocument {
 	return d
 }
 
-// kindsOf counts the nodes to launch by kind.
+// kindsOf returns the kind of each node to launch.
 func kindsOf(list []disruption.Replacement) []scheduling.NodeKind {
 	var kinds []scheduling.NodeKind
 	for _, r := range list {

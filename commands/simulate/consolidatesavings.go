@@ -24,7 +24,7 @@ type waveDocument struct {
 	SavingsUnknown int     `json:"savingsUnknown,omitempty"`
 }
 
-// count adds up the savings of the commands, and the costs of the nodes before and after.
+// count computes the savings of the commands, and the costs of the nodes before and after all commands.
 func (c *consolidation) count(assumed *assumptions) {
 	c.before = c.prices.cost()
 	c.after = c.before
@@ -38,7 +38,7 @@ func (c *consolidation) count(assumed *assumptions) {
 		for _, r := range cmd.Replacements {
 			c.after.add(priceOf(r, assumed))
 		}
-		if saved.known { // commitments also matter, so prices alone are not enough
+		if saved.known { // a saving also contains the effect of commitments, which the prices of single nodes lack
 			c.after.cost = cost
 		}
 	}

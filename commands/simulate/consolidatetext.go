@@ -148,13 +148,13 @@ func (r consolidationText) launches(cmd *disruption.Command) string {
 	return strings.Join(items, ", ")
 }
 
-// stay is a reason that nodes have in common.
+// stay is a reason that several nodes have in common.
 type stay struct {
 	message string
 	nodes   []string
 }
 
-// writeStays prints why the other nodes stay; nodes with the same text share a line.
+// writeStays prints why nodes stay; nodes with the same text share a line.
 func (r consolidationText) writeStays(w io.Writer) {
 	index := make(map[string]int)
 	var stays []stay
@@ -202,7 +202,7 @@ func (r consolidationText) writeStays(w io.Writer) {
 	}
 }
 
-// stayMessage returns why a node stays. It omits general states if there are more specific reasons.
+// stayMessage returns why a node stays. It omits silent blocks if there are others.
 func stayMessage(v disruption.Verdict) string {
 	var telling, all []string
 	for _, b := range v.Blocks {

@@ -40,7 +40,7 @@ func (s *simulation) consolidationPage(c consolidation, d consolidationDocument,
 	return page
 }
 
-// packingBefore draws the nodes as they are, and divides their prices.
+// packingBefore draws the nodes as they are, and divides the price of each node among its pods.
 func (s *simulation) packingBefore(p *packer, c consolidation, d consolidationDocument) report.Packing {
 	packing := report.Packing{Title: "Nodes before", Resources: p.titles()}
 	outcomes := make(map[string]string, len(d.Nodes))

@@ -112,7 +112,7 @@ func (r textReport) writeCommitments(w io.Writer) {
 	t.write(w, r.canvas)
 }
 
-// figure writes an amount with at most four decimals.
+// figure returns an amount with at most four decimals.
 func figure(x float64) string {
 	text := fmt.Sprintf("%.4f", x)
 	text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
@@ -128,7 +128,7 @@ func parseFees(text string) (fees.Choices, error) {
 	return choices, ofFees(err)
 }
 
-// ofFees names the flag in an error.
+// ofFees adds the name of the flag --fees to an error.
 func ofFees(err error) error {
 	var wrong *fees.Error
 	switch {
@@ -171,7 +171,8 @@ func (s *simulation) addFees(snapshot *scheduling.Snapshot) error {
 }
 
 // addCommitments puts the commitments and discounts of --commitments before the terms of the cost model. So the fees of the cost model also
-// apply to nodes that commitments cover. Nodes of the input use commitments first. The file states how much others use.
+// apply to nodes that commitments cover. Nodes of the input use commitments first. The file states how much of them nodes outside the input
+// use.
 func (s *simulation) addCommitments(snapshot *scheduling.Snapshot) error {
 	if s.commitments == "" {
 		return nil

@@ -31,8 +31,8 @@ type cell struct {
 	index []int
 }
 
-// writeCSV writes the rows of a document, with the keys of its JSON as titles. Lists of texts are joined by spaces, and other values that are
-// no scalars are JSON.
+// writeCSV writes the rows of a document, with the keys of its JSON as titles. Lists of texts are joined by spaces, and other values that
+// are not scalars are written as JSON.
 func writeCSV(w io.Writer, d tabular) error {
 	rows := reflect.ValueOf(d.rows())
 	cells := cellsOf(rows.Type().Elem(), nil, map[string]bool{})
@@ -84,7 +84,7 @@ func cellsOf(t reflect.Type, at []int, taken map[string]bool) []cell {
 	return cells
 }
 
-// cellText returns a value in a cell. A text that a spreadsheet would take for a formula has a quotation mark before it.
+// cellText returns a value in a cell. A text that a spreadsheet would take for a formula gets an apostrophe before it.
 func cellText(v reflect.Value) (string, error) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// document is what -o json prints. It is a contract, described in the package comment: keys are only ever added.
+// document is what -o json prints. It is a contract, described in the package comment: keys are never renamed or removed.
 type document struct {
 	typeMeta
 	Summary       summary            `json:"summary"`
@@ -161,8 +161,8 @@ func newQuantities(list corev1.ResourceList) quantities {
 	return q
 }
 
-// newDocument converts a plan to the document; solve is the duration of Solve. Except for that, the document is a function of the
-// snapshot and its plan, so that a replay prints the same document.
+// newDocument converts a plan to the document; solve is the duration of Solve. Except for solve, the document is a function of the snapshot
+// and its plan, so that a replay prints the same document.
 func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve time.Duration) document {
 	plan, held := separate(snapshot, plan)
 	d := document{

@@ -12,7 +12,7 @@ import (
 // A command that ends because of it prints which files were already written, and returns the status 130.
 var ErrInterrupted = errors.New("interrupted")
 
-// errTimeout is the cause of a run that --timeout ended.
+// errTimeout is the cause with which the context of a run ends after --timeout.
 var errTimeout = errors.New("gave up")
 
 // statusError is an error with the exit status of the program.
@@ -47,13 +47,13 @@ func statusOf(ctx context.Context, err error) int {
 	return exitInput
 }
 
-// outcome is the progress of a run, for a person who interrupts it.
+// outcome records the files that a run has written, for a person who interrupts the run.
 type outcome struct {
 	mu      sync.Mutex
 	written []string
 }
 
-// wrote notes a file that is complete.
+// wrote records that a file is complete.
 func (o *outcome) wrote(name string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,13 +76,13 @@ func (o *outcome) String() string {
 // patience is the time in which an aborted run must end. Reading and compiling don't check whether the run was aborted.
 const patience = 2 * time.Second
 
-// ending is the end of a run.
+// ending is the exit status and the error of a run.
 type ending struct {
 	code int
 	err  error
 }
 
-// await runs the simulation until it ends, or until patience has passed after the end of ctx; in the second case, the process ends while
+// await runs the simulation until it ends, or until patience has passed after ctx was cancelled. In the second case, the process ends while
 // the simulation still runs.
 func (s *simulation) await(ctx context.Context) ending {
 	done := make(chan ending, 1)

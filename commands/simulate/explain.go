@@ -109,7 +109,7 @@ func (s *simulation) explainObject(ctx context.Context, snapshot *scheduling.Sna
 
 // explanation is what explain prints.
 type explanation interface {
-	// write prints it for people.
+	// write prints the explanation as text.
 	write(w io.Writer, c canvas)
 	// status is the exit status.
 	status() int
@@ -152,7 +152,7 @@ type ruleDocument struct {
 	Place *placeDocument `json:"place,omitempty"`
 }
 
-// ruleCosts are rules with their costs.
+// ruleCosts contains rules with their costs.
 type ruleCosts struct {
 	Rules []ruleDocument `json:"rules"`
 	// NotPlanned are the rules that were not checked, because of --max-plans.
@@ -214,7 +214,7 @@ func (r ruleDocument) change() string {
 	return "the same"
 }
 
-// then says what differs without the rule.
+// then returns what else differs without the rule: the number of pods with a place, and the place of the explained pod.
 func (r ruleDocument) then() string {
 	var parts []string
 	if r.MorePods > 0 {

@@ -23,7 +23,7 @@ type nodeExplanation struct {
 	CapacityType string `json:"capacityType,omitempty"`
 	// Planned is the command that removes the node; left out for a node that stays.
 	Planned *commandDocument `json:"planned,omitempty"`
-	// Workloads are the workloads on the node, the most expensive first. Idle is the part that no pod requests.
+	// Workloads are the workloads on the node, the most expensive first. Idle is the part of the node that no pod requests.
 	Workloads []shareDocument `json:"workloads"`
 	Idle      shareDocument   `json:"idle"`
 	Notes     []planNote      `json:"notes"`
@@ -33,10 +33,10 @@ type nodeExplanation struct {
 type shareDocument struct {
 	Workload string `json:"workload,omitempty"`
 	Pods     int    `json:"pods"`
-	// CPUMillis and MemoryBytes are requested.
+	// CPUMillis and MemoryBytes are the requests of the workload's pods.
 	CPUMillis   int64 `json:"cpuMillis"`
 	MemoryBytes int64 `json:"memoryBytes"`
-	// Share of the node: the mean of the shares of its allocatable CPU and memory.
+	// Share is the mean of the shares of the node's allocatable CPU and memory that the workload requests.
 	Share float64 `json:"share"`
 	// HourlyCost is this share of the node's price, in USD per hour. It is left out if the price is not known.
 	HourlyCost *float64 `json:"hourlyCost,omitempty"`

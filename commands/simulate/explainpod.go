@@ -20,7 +20,7 @@ type podExplanation struct {
 	Pod string `json:"pod"`
 	// Workload is left out for a pod without a controller.
 	Workload string `json:"workload,omitempty"`
-	// RunsOn is the node that the pod runs on. It is empty if the pod is pending. The rest is about the plan without that node.
+	// RunsOn is the node that the pod runs on. It is empty if the pod is pending. The other fields describe the plan without that node.
 	RunsOn string `json:"runsOn,omitempty"`
 	// Place is left out for a pod without a place.
 	Place *placeDocument `json:"place,omitempty"`
@@ -51,7 +51,7 @@ type placeDocument struct {
 	Pods int `json:"pods"`
 }
 
-// String returns the kind of node.
+// String returns the name of an existing node, or the type, zone, capacity type and price of a new one.
 func (p *placeDocument) String() string {
 	if !p.New {
 		return "on " + p.Node
@@ -72,7 +72,7 @@ type alternativeDocument struct {
 // shownAlternatives is how many alternatives are listed.
 const shownAlternatives = 5
 
-// explainPod explains a pod that waits, or that runs.
+// explainPod explains a pending pod, or a pod that runs on a node.
 func (s *simulation) explainPod(ctx context.Context, snapshot *scheduling.Snapshot) (explanation, error) {
 	pod, node, err := s.findPod(snapshot)
 	if err != nil {
@@ -115,8 +115,8 @@ func (s *simulation) explainPod(ctx context.Context, snapshot *scheduling.Snapsh
 	return d, nil
 }
 
-// findPod returns the pod of that name, and the node that it runs on, or "" if it is pending. If it is the name of a workload, findPod
-// returns the first pod of the workload.
+// findPod returns the pod with the name that the user gave, and the node that it runs on, or "" if it is pending. If it is the name of a
+// workload, findPod returns the first pod of the workload.
 func (s *simulation) findPod(snapshot *scheduling.Snapshot) (found *corev1.Pod, node string, err error) {
 	deployments := deploymentsOf(snapshot)
 	var ofWorkload *corev1.Pod
@@ -158,7 +158,7 @@ func (s *simulation) findPod(snapshot *scheduling.Snapshot) (found *corev1.Pod, 
 		counted(len(snapshot.Pods), "pod"), counted(len(snapshot.Nodes), "node")+" have pods")
 }
 
-// placeIn returns where a plan puts a pod, or nil if it has no place.
+// placeIn returns where a plan puts a pod, or nil if the pod has no place.
 func placeIn(plan *scheduling.Plan, key scheduling.PodKey) *placeDocument {
 	for i := range plan.NewNodes {
 		n := &plan.NewNodes[i]

@@ -35,7 +35,7 @@ type fleetDocument struct {
 	Kinds      []kindDocument `json:"kinds"`
 }
 
-// kindDocument is one kind of node, and how many there are.
+// kindDocument is the number of nodes of one kind, and their price.
 type kindDocument struct {
 	InstanceType string `json:"instanceType"`
 	CapacityType string `json:"capacityType"`
@@ -114,7 +114,7 @@ func (s *simulation) explainPool(ctx context.Context, snapshot *scheduling.Snaps
 	return d, nil
 }
 
-// findPool returns the pool of that name.
+// findPool returns the key of the pool with the name that the user gave.
 func (s *simulation) findPool(snapshot *scheduling.Snapshot) (v1.PoolKey, error) {
 	var names []string
 	for i := range snapshot.NodePools {

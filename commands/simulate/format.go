@@ -102,7 +102,7 @@ func (c canvas) barWidth(cells int) int {
 // percent writes a share as "83%".
 func percent(share float64) string { return strconv.Itoa(int(math.Round(share*100))) + "%" }
 
-// fit joins as many items with sep as fit into columns, and at least one. It returns how many it left out.
+// fit joins as many items with sep as fit into columns, and at least one. If items are left out, the text ends with their number.
 func (c canvas) fit(items []string, sep string, columns int) string {
 	whole := strings.Join(items, sep)
 	if width(whole) <= columns {

@@ -111,7 +111,7 @@ type bufferRoom struct {
 	reasons []scheduling.Reason
 }
 
-// rooms sums up the headroom by buffer, in the order of their names.
+// rooms sums up the headroom by buffer, in the order of the buffers' names.
 func (h headroom) rooms() []bufferRoom {
 	byName := make(map[string]*bufferRoom)
 	for _, name := range h.buffer {
@@ -160,7 +160,7 @@ func (r textReport) bufferItems(placeholders []scheduling.PodKey) []string {
 	return items
 }
 
-// writeHeadroom prints how much of the buffers' room is kept, and why the rest is not.
+// writeHeadroom prints how many placeholders of each buffer have a place, and why the others have none.
 func (r textReport) writeHeadroom(w io.Writer) {
 	rooms := r.held.rooms()
 	if len(rooms) == 0 {

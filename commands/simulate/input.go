@@ -130,7 +130,7 @@ func (s *simulation) replaySnapshot() (*scheduling.Snapshot, error) {
 }
 
 // sources reads the inputs, or returns the built-in cluster if there are none. If a running cluster is read, sources stores it in
-// into.Live.
+// into.Live, and does not return the built-in cluster.
 func (s *simulation) sources(ctx context.Context, into *manifests.Options) ([]manifests.Source, error) {
 	if s.cluster.asked() {
 		cluster, err := s.readCluster(ctx)

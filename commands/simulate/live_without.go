@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// linksAWS is false because this program can't call AWS itself: compiling the AWS SDK would take most of the time that a first "go run"
-// takes, for something that few runs need. Such runs are passed to the program simulate-aws in the same folder.
+// linksAWS is false because this program can't call AWS itself. Compiling the AWS SDK would take most of the time of a first "go run", and
+// few runs need it. Runs that need AWS are passed to the program simulate-aws in the same folder.
 const linksAWS = false
 
 // readLive is never called in this program: see relay.

@@ -17,7 +17,7 @@ type formed struct {
 // endless is the width of lines that must not be wrapped.
 const endless = math.MaxInt32
 
-// boldMark stands for the beginning and the end of bold text until it is known what must be escaped.
+// boldMark marks the beginning and the end of bold text until the text is escaped.
 const boldMark = "\x01"
 
 // form puts standard output into the form of --output. Call end after the last output: it completes the output.
@@ -72,7 +72,7 @@ func (m *markdownWriter) put(line string) {
 	}
 	m.inTable, m.empty = isRow, text == ""
 	if !isRow && text != "" {
-		text += "  " // two spaces at its end keep Markdown from joining the line with the next one
+		text += "  " // two spaces at the end of a line keep Markdown from joining it with the next line
 	}
 	m.print(text + "\n")
 }

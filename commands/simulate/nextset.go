@@ -13,14 +13,14 @@ import (
 // nextSet is what diff compares the cluster with: another set of NodePools, of workloads, or of both.
 type nextSet struct {
 	pools poolSet
-	// snapshot is the cluster with the other set's workloads, or the cluster itself if the other set has none. The NodePools and Catalogs
-	// of this snapshot are not used.
+	// snapshot is the cluster with the other set's workloads, or the cluster itself if the other set has none. Its NodePools and Catalogs
+	// are not used.
 	snapshot *scheduling.Snapshot
 	sources  []manifests.Source
 }
 
-// readNext reads the other set of diff. If it has no NodePool, those of the input stay, and if it has no workload, all pods stay. Node
-// classes that it lacks are taken from the input.
+// readNext reads the other set, with which diff compares the cluster. If the set has no NodePool, those of the input stay, and if it has no
+// workload, all pods stay. Node classes that the set lacks are taken from the input.
 func (s *simulation) readNext(ctx context.Context, snapshot *scheduling.Snapshot) (nextSet, error) {
 	s.progress.Enter("reading the other set")
 	sources, err := s.readFiles(ctx, []string{s.diff})
@@ -63,7 +63,7 @@ func (s *simulation) diffName() string {
 	return "NEW"
 }
 
-// hasWorkloads reports whether an input has pods, or objects that make pods, even if they ask for none.
+// hasWorkloads reports whether an input has pods, or objects that create pods, even with 0 replicas.
 func hasWorkloads(loaded *manifests.Result) bool {
 	s := loaded.Snapshot
 	return len(s.Pods)+len(s.DaemonSets)+len(s.Placeholders)+len(s.StatefulSets)+len(s.ReplicaSets) > 0 ||
@@ -90,7 +90,7 @@ func (s *simulation) withWorkloads(snapshot *scheduling.Snapshot, sources []mani
 		own[snapshot.Nodes[i].Name] = &snapshot.Nodes[i]
 	}
 	for i := range after.Nodes {
-		// Use the node of the input: only there, standIn and forgetDrift have changed NodeClaims.
+		// Use the node of the input, because standIn and forgetDrift have changed NodeClaims only there.
 		if n := own[after.Nodes[i].Name]; n != nil {
 			pods := after.Nodes[i].Pods
 			after.Nodes[i] = *n
@@ -100,7 +100,7 @@ func (s *simulation) withWorkloads(snapshot *scheduling.Snapshot, sources []mani
 	return after, nil
 }
 
-// withOverlays returns snapshot, or, if it has no NodeOverlays, a copy with those of the snapshot of.
+// withOverlays returns the snapshot. If it has no NodeOverlays, withOverlays returns a copy with those of the snapshot "of".
 func withOverlays(snapshot, of *scheduling.Snapshot) *scheduling.Snapshot {
 	if len(snapshot.NodeOverlays) > 0 || len(of.NodeOverlays) == 0 {
 		return snapshot

@@ -88,7 +88,7 @@ func (p nodePrices) cost() nodeCost {
 	return c
 }
 
-// sources says where the known prices come from: the sources of the nodes' offerings.
+// sources returns the origins of the known prices: the price sources of the nodes' offerings.
 func (p nodePrices) sources(snapshot *scheduling.Snapshot) []priceSource {
 	wanted := make(map[string]bool)
 	for _, price := range p {
@@ -203,7 +203,7 @@ func (c *nodeCost) cell() string {
 	return text + " + unknown"
 }
 
-// at returns the cost as a text that follows the number of nodes: "at $0.1248/h", "at an unknown price".
+// at returns the cost as a text that follows the number of nodes, such as "at $0.1248/h" or "at an unknown price".
 func (c *nodeCost) at() string {
 	switch c.unpriced {
 	case 0:
@@ -225,10 +225,10 @@ func (c *nodeCost) String() string {
 	return fmt.Sprintf("%s/h and %s at an unknown price", c.dollars(), counted(c.unpriced, "node"))
 }
 
-// unpriced lists nodes without a known price, with the available details: "a (z9.huge in eu-west-1a)".
+// unpriced lists nodes without a known price, with the known details: "a (z9.huge in eu-west-1a)".
 type unpriced []string
 
-// unpricedOf returns the names of the snapshot's nodes that are in the list and have no known price.
+// unpricedOf returns the nodes that are in prices, but without a known price.
 func unpricedOf(snapshot *scheduling.Snapshot, prices nodePrices) unpriced {
 	var out unpriced
 	for i := range snapshot.Nodes {
@@ -252,7 +252,7 @@ func unpricedOf(snapshot *scheduling.Snapshot, prices nodePrices) unpriced {
 	return out
 }
 
-// sentence names some of them, or all.
+// sentence names the first of these nodes, or all.
 func (u unpriced) sentence(all bool) string {
 	names := slices.Clone([]string(u))
 	if more := len(names) - mostNamed; more > 0 && !all {

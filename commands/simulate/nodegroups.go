@@ -22,7 +22,7 @@ type nodeKind struct {
 	reservation string
 	// terms is the calculation of its price; empty for a list price.
 	terms string
-	// minValuesRelaxed is true if their types are less varied than the pool requests.
+	// minValuesRelaxed is true if the nodes have fewer instance types, or other values, than the minValues of the pool require.
 	minValuesRelaxed bool
 }
 

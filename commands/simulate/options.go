@@ -34,7 +34,7 @@ const (
 	outputWide     outputFormat = "wide"
 	outputMarkdown outputFormat = "markdown"
 	outputCSV      outputFormat = "csv"
-	// outputSARIF and outputJUnit are the judgement of a policy.
+	// outputSARIF and outputJUnit are the formats for the result of a policy.
 	outputSARIF outputFormat = "sarif"
 	outputJUnit outputFormat = "junit"
 )
@@ -57,7 +57,7 @@ type options struct {
 	prices string
 	// zones are the only zones where nodes may be launched; if empty, all zones of the catalogue are allowed.
 	zones []string
-	// output is the form of the plan on standard output.
+	// output is the format of the answer on standard output.
 	output outputFormat
 	// color says whether to draw for a terminal: auto, always or never.
 	color colorMode
@@ -65,7 +65,7 @@ type options struct {
 	quiet bool
 	// version prints the build information, and nothing else happens.
 	version bool
-	// verbose lists every kind of node and names the pods that have no place.
+	// verbose lists every kind of node, and names all pods that have no place.
 	verbose bool
 	// snapshot is the file of a saved snapshot that is planned instead of inputs; empty means none.
 	snapshot string
@@ -91,7 +91,7 @@ type options struct {
 	now time.Time
 	// timeout bounds the whole run; zero means no bound.
 	timeout time.Duration
-	// consolidate asks which nodes to remove or to replace, instead of where pods go.
+	// consolidate asks which nodes to remove or to replace, instead of where to place pods.
 	consolidate bool
 	// planner is the planner of consolidation, and spotToSpot allows it to replace spot nodes by spot nodes.
 	planner    settings.DisruptionPlanner
@@ -100,24 +100,24 @@ type options struct {
 	disruption settings.Disruption
 	// instanceTypes are the options for converting EC2's data to instance types: the controller's flags with the same names.
 	instanceTypes settings.AWS
-	// replay has the values of --replay and its flags.
+	// replay contains the values of --replay and its flags.
 	replay replayOptions
 	// diff is the file with the other set of NodePools to compare with; empty means none.
 	diff string
 	// page is the file of --html, and costLabel the label by which the page also divides the cost.
 	page, costLabel string
-	// policy has the values of --policy and --report.
+	// policy contains the values of --policy and --report.
 	policy policyOptions
 	// explain is the object that explain is about; its kind is empty for other questions.
 	explain explainOptions
-	// replace selects nodes to plan without, by the flag replaceFlag. It is nil without that flag.
+	// replace selects the nodes that are left out of the plan. It is the value of the flag replaceFlag. It is nil without the flag.
 	replace     labels.Selector
 	replaceFlag string
 	// strict refuses fields that a kind does not have.
 	strict bool
 	// allowEmpty plans also when no pod waits for a place.
 	allowEmpty bool
-	// maxReplicas bounds the pods of workloads; each takes some 8 kB of memory.
+	// maxReplicas limits the number of pods of workloads; each pod takes some 8 kB of memory.
 	maxReplicas int
 	// workloads say for which kinds of objects pods are created.
 	workloads workloadOptions
@@ -174,13 +174,13 @@ func parseQuery(preferences, minValues, reserved, preemption string) (q scheduli
 	return q, err
 }
 
-// choice is a value of a flag, with its meaning.
+// choice is a possible value of a flag, with its meaning.
 type choice[T any] struct {
 	word   string
 	policy T
 }
 
-// choose finds the choice with the user's value.
+// choose returns the meaning of the user's value.
 func choose[T any](flag, word string, choices ...choice[T]) (T, error) {
 	words := make([]string, 0, len(choices))
 	for _, c := range choices {

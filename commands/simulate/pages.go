@@ -60,7 +60,7 @@ func (s *simulation) inputName() string {
 	return shortList(s.inputs, ", ")
 }
 
-// shortList joins the first items, and says how many more there are.
+// shortList joins the first items, and adds how many more there are.
 func shortList(items []string, separator string) string {
 	text := strings.Join(mostOf(items, mostNamed), separator)
 	if more := len(items) - mostNamed; more > 0 {
@@ -69,7 +69,7 @@ func shortList(items []string, separator string) string {
 	return text
 }
 
-// pagePod is what a page needs of a pod.
+// pagePod contains what a page needs to know about a pod.
 type pagePod struct {
 	workload, namespace, label string
 	requests                   corev1.ResourceList
@@ -115,7 +115,7 @@ func newPacker(resources []corev1.ResourceName, label string, snapshots ...*sche
 	return p
 }
 
-// titles are the names of the resources.
+// titles returns the names of the resources.
 func (p *packer) titles() []string {
 	out := make([]string, len(p.resources))
 	for i, name := range p.resources {
@@ -124,7 +124,7 @@ func (p *packer) titles() []string {
 	return out
 }
 
-// has says which of the resources a node has.
+// has reports for each resource whether a node has it.
 func (p *packer) has(allocatable corev1.ResourceList) []bool {
 	out := make([]bool, len(p.resources))
 	for i, name := range p.resources {
@@ -133,8 +133,8 @@ func (p *packer) has(allocatable corev1.ResourceList) []bool {
 	return out
 }
 
-// blocks returns the pods by workload, the largest first. total is what all pods of a new node request, those of DaemonSets included; it is
-// nil for an existing node, whose pods are all known.
+// blocks returns the pods by workload, the largest first. total is the sum of the requests of all pods of a new node, including DaemonSet
+// pods; it is nil for an existing node, whose pods are all known.
 func (p *packer) blocks(pods []string, allocatable, total corev1.ResourceList) []report.Block {
 	of := map[string]*report.Block{}
 	sums := make([]float64, len(p.resources))
@@ -173,7 +173,8 @@ func (p *packer) blocks(pods []string, allocatable, total corev1.ResourceList) [
 	return out
 }
 
-// divide divides a node's price among its pods: by the mean of their shares of its CPU and its memory. The rest is idle.
+// divide divides a node's price among its pods: by the mean of their shares of its CPU and its memory. The rest of the price counts as
+// idle.
 func (p *packer) divide(pods []string, allocatable corev1.ResourceList, price float64) {
 	left := 1.0
 	for _, key := range pods {

@@ -14,8 +14,8 @@ import (
 
 // nodePlaces contains the regions and zones of a cluster's nodes, according to their labels and provider IDs.
 type nodePlaces struct {
-	// zones are the zones with nodes in each AWS region, and nodes is the number of nodes in each AWS region. A region may have nodes and
-	// no zone.
+	// zones contains the zones with nodes in each AWS region, and nodes the number of nodes in each AWS region. A region may have nodes,
+	// but no zone.
 	zones map[string][]string
 	nodes map[string]int
 	// foreign counts the nodes in regions that are not AWS regions; silent is the number of nodes without a region.
@@ -78,7 +78,7 @@ func (p *nodePlaces) region() (region, instead string) {
 	return "", ""
 }
 
-// elsewhere names the nodes that are not in the planned region, or "" if all are in it.
+// elsewhere returns the numbers of nodes in other regions, or "" if all are in the given region.
 func (p *nodePlaces) elsewhere(region string) string {
 	var items []string
 	for _, other := range sortedKeys(p.nodes) {

@@ -72,7 +72,7 @@ func planComparisons(s summary) []report.Comparison {
 	return []report.Comparison{c}
 }
 
-// newNodePacking draws the planned nodes, and divides their prices.
+// newNodePacking draws the planned nodes, and divides the price of each node among its pods.
 func (s *simulation) newNodePacking(p *packer, plan *scheduling.Plan) report.Packing {
 	packing := report.Packing{Title: "New nodes", Resources: p.titles()}
 	for _, section := range groupNodes(plan.NewNodes) {
@@ -98,7 +98,7 @@ func (s *simulation) kindText(k nodeKind) string {
 	return text
 }
 
-// existingTable lists what the plan places on existing nodes.
+// existingTable lists the pods that the plan places on existing nodes.
 func existingTable(nodes []scheduling.ExistingNode) report.Table {
 	t := report.Table{Title: "Pods placed on existing nodes", Columns: []report.Column{{Title: "Node"}, {Title: "Pods", Right: true}, {Title: "Which"}}}
 	for _, n := range nodes {

@@ -60,7 +60,7 @@ func (r *policyReports) Set(text string) error {
 	return nil
 }
 
-// check refuses forms that only a policy has.
+// check refuses output formats that need a policy, if there is none.
 func (o policyOptions) check(output outputFormat) error {
 	if o.file != "" {
 		return nil
@@ -98,7 +98,7 @@ func policyStatuses() []commands.ExitStatus {
 	return append(list, commands.ExitStatus{Code: gate.StatusSeveral, Meaning: "with --policy: the change breaks several rules"})
 }
 
-// judgement is the report of a policy, with the places of workloads. Nil stands for no policy.
+// judgement is the result of a policy, with the places of workloads in files. It is nil without a policy.
 type judgement struct {
 	gate.Report
 	places gate.Index
@@ -107,7 +107,7 @@ type judgement struct {
 // largestIndexed is the size of the largest file in which workloads are looked up for SARIF.
 const largestIndexed = 16 << 20
 
-// judge judges the facts by a policy; nil without one.
+// judge checks the facts against a policy; it returns nil without one.
 func judge(policy *gate.Policy, facts *gate.Facts, sources []manifests.Source) *judgement {
 	if policy == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/printable"
 )
 
-// policyDocument is the judgement of a policy.
+// policyDocument is the result of a policy.
 type policyDocument struct {
 	File string `json:"file"`
 	// Name is left out if the policy has none.
@@ -46,7 +46,7 @@ type policyWorkloadDocument struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// document returns the judgement for programs; nil without a policy.
+// document returns the judgement for JSON and YAML; nil without a policy.
 func (j *judgement) document() *policyDocument {
 	if j == nil {
 		return nil
@@ -113,7 +113,7 @@ func (r differenceText) writePolicy(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// writeOffenders lists the workloads of a broken rule, and says how far its values can be trusted.
+// writeOffenders lists the workloads of a broken rule, and prints the note of its result.
 func (r differenceText) writeOffenders(w io.Writer, result *gate.Result) {
 	if result.Note != "" {
 		fmt.Fprintf(w, "  %s: %s.\n", result.Rule, result.Note)

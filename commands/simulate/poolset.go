@@ -39,8 +39,8 @@ func (p *poolSet) find(key v1.PoolKey) *scheduling.NodePool {
 	return &p.pools[i]
 }
 
-// class returns the node class of the pool's nodes, or nil if it is not known. Fields that a pool has from an older generation were
-// validated when instance types were made from it.
+// class returns the node class of the pool's nodes, or nil if it is not known. Errors are ignored: the older fields of a pool were
+// validated when its instance types were made.
 func (p *poolSet) class(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
 	if p.classes.named(pool) == nil {
 		return nil
@@ -69,7 +69,7 @@ type difference struct {
 	// planBefore and planAfter are plans for pending pods: with the present pools, and with the other pools. In planAfter, the pods of
 	// removed nodes are also pending.
 	planBefore, planAfter *scheduling.Plan
-	// snapshots before and after, whose pods the plans name.
+	// snapshots are the snapshots of planBefore and planAfter.
 	snapshots []*scheduling.Snapshot
 }
 
@@ -148,8 +148,8 @@ func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Sn
 	return exitPlaced, nil
 }
 
-// drift adds to the difference the nodes of the cluster, and the nodes that are removed with the other set of pools. It returns the names
-// of the removed nodes.
+// drift adds to the difference the nodes of the cluster, and the nodes that are removed if the other set of pools is used. It returns the
+// names of the removed nodes.
 func (d *difference) drift(snapshot *scheduling.Snapshot, old, other poolSet, after *scheduling.Snapshot, prices nodePrices) (map[string]bool, error) {
 	gone := make(map[string]bool)
 	lookup := snapshot.Vocabulary.Compile()
@@ -178,8 +178,8 @@ func (s *simulation) addLaunches(cost *nodeCost, plan *scheduling.Plan) {
 	}
 }
 
-// driftUnder returns the reason for which a node is removed with the other set of pools; empty if it stays. A node that has already drifted
-// is drifted with either set.
+// driftUnder returns the reason for which a node is removed if the other set of pools is used, or "" if it stays. A node that has already
+// drifted counts as drifted in both sets.
 func driftUnder(
 	n *scheduling.Node, old, other poolSet, catalogs map[string][]*cloudprovider.InstanceType, lookup *requirements.Lookup, snapshot *scheduling.Snapshot,
 ) (cloudprovider.DriftReason, error) {
@@ -195,7 +195,7 @@ func driftUnder(
 	if claim.Annotations == nil {
 		claim.Annotations = make(map[string]string)
 	}
-	// Its claim is created from the old pool, unless the node has a claim.
+	// A claim without a current hash gets that of the old pool.
 	if claim.Annotations[v1.NodePoolHashVersionAnnotationKey] != v1.NodePoolHashVersion {
 		claim.Annotations[v1.NodePoolHashVersionAnnotationKey] = v1.NodePoolHashVersion
 		claim.Annotations[v1.NodePoolHashAnnotationKey] = was.Object.Hash()

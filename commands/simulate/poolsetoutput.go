@@ -14,8 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// differenceDocument is what --diff -o json prints. It is a contract, described in the package comment: keys are only ever
-// added.
+// differenceDocument is what --diff -o json prints. It is a contract, described in the package comment: keys are never renamed or removed.
 type differenceDocument struct {
 	typeMeta
 	Summary differenceSummary `json:"summary"`
@@ -62,7 +61,7 @@ type workloadChangeDocument struct {
 
 type workloadSizeDocument struct {
 	Pods int `json:"pods"`
-	// CPU (in cores) and Memory (in GiB) are the requests of all pods.
+	// CPU (in cores) and Memory (in GiB) are the sums of the requests of the workload's pods.
 	CPU    float64 `json:"cpu"`
 	Memory float64 `json:"memory"`
 }
@@ -133,7 +132,7 @@ func (s *simulation) printDifference(d difference) error {
 	return b.Flush()
 }
 
-// writeDifference writes a difference in a form. Text is for a file, not for a terminal.
+// writeDifference writes a difference in a form. Text is written for a file, not for a terminal.
 func (s *simulation) writeDifference(w io.Writer, form outputFormat, d difference, doc differenceDocument) error {
 	switch {
 	case form == outputSARIF:

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// preemption is a pod for which kube-scheduler preempts others.
+// preemption is a pending pod for which kube-scheduler preempts other pods.
 type preemption struct {
 	Pod     string   `json:"pod"`
 	Node    string   `json:"node"`
@@ -25,8 +25,8 @@ func newPreemptions(list []scheduling.Preemption) []preemption {
 // shownPreemptions is the number of preemptions that are listed, unless the user asks for all.
 const shownPreemptions = 10
 
-// writePreemptions says for which pods kube-scheduler makes room itself. The plan has places for them anyway, unless --preemption expect
-// was given: it is a matter of seconds whether preemption or the new node comes first.
+// writePreemptions lists the pods for which kube-scheduler preempts other pods. The plan still has places for these pods, unless
+// --preemption expect was given: preemption or the new node may come first, within seconds.
 func (r textReport) writePreemptions(w io.Writer) {
 	list := r.plan.Preemptions
 	if len(list) == 0 {

@@ -23,7 +23,7 @@ type priceSource struct {
 	HourlyCost float64 `json:"hourlyCost"`
 }
 
-// mark precedes the sum of estimates.
+// mark returns the mark that precedes a sum of estimates, or "".
 func (s priceSource) mark() string {
 	if s.Confidence == string(cloudprovider.PriceEstimated) {
 		return "~"
@@ -94,7 +94,7 @@ func pricingOf(plan *scheduling.Plan) pricing {
 	return p
 }
 
-// otherwise says how much the cost could differ, or "" if not at all.
+// otherwise returns how much the cost could differ, or "" if it could not.
 func (p pricing) otherwise() string {
 	mark := ""
 	if p.estimated {

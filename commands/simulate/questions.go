@@ -18,7 +18,7 @@ func Commands(own Options) []commands.Command {
 	return []commands.Command{planCommand(own), consolidateCommand(own), diffCommand(own), drainCommand(own), explainCommand(own), replayCommand(own)}
 }
 
-// planCommand plans places for pending pods.
+// planCommand returns the command that plans places for pending pods.
 func planCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "plan", Summary: "Plan nodes for the pods that wait for a place, and say what the nodes cost", Arguments: inputs,
@@ -42,7 +42,7 @@ drawknife plan cluster.json --cost-model costs.yaml`,
 	}
 }
 
-// consolidateCommand plans which nodes could be removed.
+// consolidateCommand returns the command that plans which nodes could be removed.
 func consolidateCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "consolidate", Summary: "Show which nodes could be removed or replaced now, and why the others stay", Arguments: inputs,
@@ -65,7 +65,7 @@ drawknife consolidate cluster.json --disruption-min-saving 0.5 -o json`,
 	}
 }
 
-// diffCommand compares two sets of NodePools, of workloads, or of both.
+// diffCommand returns the command that compares two sets of NodePools, of workloads, or of both.
 func diffCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "diff", Summary: "Compare a cluster with another set of NodePools or workloads: what drifts, what both cost, and whether a policy allows it", Arguments: inputs + " NEW",
@@ -96,7 +96,7 @@ drawknife diff main/ pr/ --policy budget.yaml --report sarif=gate.sarif --report
 	}
 }
 
-// drainCommand plans a cluster without some of its nodes.
+// drainCommand returns the command that plans a cluster without some of its nodes.
 func drainCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "drain", Summary: "Plan a cluster without some of its nodes, and say which nodes would take their place", Arguments: inputs,
@@ -121,7 +121,7 @@ drawknife drain -A -l topology.kubernetes.io/zone=us-east-1a`,
 	}
 }
 
-// replayCommand simulates pools with a trace of pods.
+// replayCommand returns the command that simulates pools with a trace of pods.
 func replayCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "replay", Summary: "Replay a trace of pods over NodePools: a month of a cluster's life in a minute", Arguments: inputs + " TRACE",
@@ -164,7 +164,7 @@ func exitStatuses(unplaced ...any) []commands.ExitStatus {
 	)
 }
 
-// addCommon declares the flags of all commands.
+// addCommon declares the flags that all commands have.
 func (l *commandLine) addCommon() {
 	l.addForm()
 	l.addInput()
@@ -173,7 +173,7 @@ func (l *commandLine) addCommon() {
 	l.addCosts()
 }
 
-// run returns the Run of a command whose flags are declared. If ask is not nil, it completes the options before they are checked.
+// run returns the Run of a command with declared flags. If ask is not nil, it completes the options before they are checked.
 func (l *commandLine) run(own Options, ask func(*options) error) commands.Run {
 	return commands.Run{
 		Flags: l.flags,
@@ -206,7 +206,7 @@ func (l *commandLine) answer(ctx context.Context, arguments []string, streams co
 	return s.supervise(ctx, messages)
 }
 
-// refuse prints why a command line is invalid.
+// refuse prints why a command line is invalid, and returns the exit status.
 func (l *commandLine) refuse(messages *printable.Writer, err error) int {
 	fmt.Fprintf(messages, "%s: %s\nRun %s --help for its flags and inputs.\n", l.read.program, err, l.read.program)
 	return exitInput

@@ -15,7 +15,7 @@ type refusal struct {
 	pods    []scheduling.PodKey
 }
 
-// groupRefusals brings together the pods that have no place for the same reasons, the largest group first.
+// groupRefusals groups the pods that have no place for the same reasons, the largest group first.
 func groupRefusals(pods []scheduling.Unschedulable) []refusal {
 	index := make(map[string]int)
 	var refusals []refusal
@@ -59,7 +59,7 @@ func (r textReport) writeReasons(w io.Writer, reasons []scheduling.Reason) {
 	}
 }
 
-// nearest returns the single change that would make room for the pod, or "" if no single change would.
+// nearest returns the single change that would give the pod a place, or "" if no single change would.
 func nearest(reason scheduling.Reason) string {
 	if reason.NearestMiss == nil {
 		return ""
@@ -75,7 +75,7 @@ func (r textReport) writeWrapped(w io.Writer, lead, text string) {
 	}
 }
 
-// examples lists pods of a workload: as many as fit on the line, or all if requested.
+// examples returns names of pods of a workload: as many as fit on the line, or all with --verbose.
 func (r textReport) examples(pods []scheduling.PodKey, of workloadCount) string {
 	var names []string
 	for _, pod := range pods {

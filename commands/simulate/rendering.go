@@ -69,7 +69,7 @@ func (s *simulation) readFiles(ctx context.Context, paths []string) ([]manifests
 	return append(rendered, read...), err
 }
 
-// shownRenderable is the number of folders of tools that are named.
+// shownRenderable is the number of Kustomize and Helm folders that a note lists.
 const shownRenderable = 5
 
 // noteRenderable says which folders of the input --render would render.

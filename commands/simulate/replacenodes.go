@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// replaced are nodes that are left out of the plan.
+// replaced describes the nodes that are left out of the plan.
 type replaced struct {
 	nodeCost
 	// unknownPrices are the nodes without a known price.
@@ -61,7 +61,7 @@ func (e *noSuchNodesError) Error() string {
 // mostNamed is how many labels or values an error lists.
 const mostNamed = 5
 
-// unmet returns a text about a term of the selector that no node meets: the labels that the nodes have instead.
+// unmet returns a text about a term of the selector that no node meets: it lists the labels that the nodes have.
 func (e *noSuchNodesError) unmet(term *labels.Requirement) string {
 	keys, values := map[string]bool{}, map[string]bool{}
 	for _, n := range e.nodes {
@@ -101,7 +101,7 @@ func (e *noSuchNodesError) unmet(term *labels.Requirement) string {
 
 func mostOf(list []string, most int) []string { return list[:min(most, len(list))] }
 
-// replaceNodes returns the snapshot without the nodes of the selector; their pods are pending instead. A selector that matches no node is
+// replaceNodes returns the snapshot without the nodes that the selector matches; their pods are pending. A selector that matches no node is
 // a *noSuchNodesError, because it is probably a mistake.
 func (s *simulation) replaceNodes(snapshot *scheduling.Snapshot) (*scheduling.Snapshot, *replaced, error) {
 	names := make(map[string]bool)
@@ -128,7 +128,7 @@ func (s *simulation) replaceNodes(snapshot *scheduling.Snapshot) (*scheduling.Sn
 	return withoutNodes(snapshot, names), out, nil
 }
 
-// withoutNodes returns a snapshot without the nodes; pods that then need another place are pending.
+// withoutNodes returns a snapshot without the named nodes; pods that need another place are pending.
 func withoutNodes(snapshot *scheduling.Snapshot, names map[string]bool) *scheduling.Snapshot {
 	without := *snapshot
 	without.Nodes = make([]scheduling.Node, 0, len(snapshot.Nodes))

@@ -87,8 +87,8 @@ func (s *simulation) replayTrace(ctx context.Context, snapshot *scheduling.Snaps
 	return exitPlaced, nil
 }
 
-// replayDocument is what --replay -o json prints: the result, how long pods waited, and how long it took. Times since the start are in
-// seconds; these fields take precedence over fields of the result with the same name.
+// replayDocument is what --replay -o json prints: the result, how long pods were pending, and how long the replay took. Times since the
+// start are in seconds; their fields take precedence over fields of the result with the same name.
 type replayDocument struct {
 	typeMeta
 	*replay.Result

@@ -72,8 +72,8 @@ func (s *simulation) requestInput(snapshot *scheduling.Snapshot) requests.Input 
 	return requests.Input{Snapshot: snapshot, Requests: s.requests, PodTemplates: s.podTemplates, Query: s.query, DeviceMatcher: s.matcher}
 }
 
-// beginRound begins to answer the requests of the input: it returns the snapshot to be planned. Without requests it returns snapshot. If
-// the command does not make a single plan, it only keeps the bookings that requests already have.
+// beginRound begins to answer the requests of the input: it returns the snapshot to be planned. If the input has no requests, it returns
+// snapshot unchanged. If the command does not make a single plan, beginRound only keeps the bookings that requests already have.
 func (s *simulation) beginRound(ctx context.Context, snapshot *scheduling.Snapshot) (*scheduling.Snapshot, error) {
 	if len(s.requests) == 0 {
 		return snapshot, nil
@@ -94,7 +94,7 @@ func (s *simulation) beginRound(ctx context.Context, snapshot *scheduling.Snapsh
 	return round.Snapshot, nil
 }
 
-// answer completes the answers with the results of the plan.
+// answer completes the answers to requests with the results of the plan.
 func (s *simulation) answer(ctx context.Context, plan *scheduling.Plan) ([]requests.Answer, error) {
 	if s.round == nil {
 		return nil, nil
@@ -106,7 +106,7 @@ func (s *simulation) answer(ctx context.Context, plan *scheduling.Plan) ([]reque
 	return answers, nil
 }
 
-// unanswered reports whether there is a request without room.
+// unanswered reports whether a request has failed, was refused, or found no capacity.
 func unanswered(answers []requests.Answer) bool {
 	return slices.ContainsFunc(answers, func(a requests.Answer) bool {
 		return a.Request.Is(autoscalingv1.ConditionFailed) || a.Request.Condition(autoscalingv1.ConditionProvisioned).Reason == autoscalingv1.ReasonCapacityIsNotFound ||
@@ -114,7 +114,7 @@ func unanswered(answers []requests.Answer) bool {
 	})
 }
 
-// asked counts the pods in the snapshot's gangs that belong to requests.
+// asked returns the number of pods in the snapshot's gangs that belong to requests.
 func asked(snapshot *scheduling.Snapshot) int {
 	n := 0
 	for i := range snapshot.Gangs {
@@ -123,7 +123,7 @@ func asked(snapshot *scheduling.Snapshot) int {
 	return n
 }
 
-// addAsked names the requests whose pods are planned as gangs.
+// addAsked adds the pods of requests that are planned as gangs.
 func (x workloadIndex) addAsked(snapshot *scheduling.Snapshot) {
 	for i := range snapshot.Gangs {
 		g := &snapshot.Gangs[i]
@@ -137,7 +137,7 @@ func (x workloadIndex) addAsked(snapshot *scheduling.Snapshot) {
 	}
 }
 
-// writeRequests prints the answer to each request: its most important condition.
+// writeRequests prints the most important condition of each request.
 func (r textReport) writeRequests(w io.Writer) {
 	if len(r.answers) == 0 {
 		return

@@ -46,7 +46,7 @@ func Apply(text []byte, want any) ([]byte, error) {
 	return merged, nil
 }
 
-// merged encodes the whole document again, with its comments and the order of its keys.
+// merged encodes the whole document again. It keeps the comments and the order of keys, unless the document has aliases.
 func (e *editor) merged(root *yaml.Node, want any) ([]byte, error) {
 	if hasAlias(root.Content[0]) {
 		return e.encode(nodeOf(want), 0), nil
@@ -114,18 +114,17 @@ func valueOf(n *yaml.Node) any {
 // editor edits one document.
 type editor struct {
 	text []byte
-	// lines of the text with their line ends.
+	// lines are the lines of text, with their line ends.
 	lines []string
 	// compact says that the items of a list in a mapping are not indented.
 	compact bool
-	// left has the blocks of the text that leave their old place: entries of mappings, and items of lists. The function identity returns
-	// their keys.
+	// left contains the blocks that do not stay in their old place: entries of mappings, and items of lists. The keys are made by identity.
 	left map[string][]block
-	// wanted is true for each part of the wanted value. It has the same keys as left.
+	// wanted is true for each part of the wanted value. The keys are made by identity.
 	wanted map[string]bool
 }
 
-// block is a part of the text: comments, and then a value that begins in the line top, at the column.
+// block contains lines of the text: comments, and a value that begins in line top, at column.
 type block struct {
 	lines       []string
 	top, column int
@@ -155,7 +154,7 @@ func compactOf(n *yaml.Node) bool {
 	return slices.ContainsFunc(n.Content, compactOf)
 }
 
-// document edits the root.
+// document returns the text of the document with the value want.
 func (e *editor) document(root *yaml.Node, want map[string]any) []byte {
 	e.note(want)
 	first := root.Content[0].Line - 1
@@ -171,7 +170,7 @@ func (e *editor) document(root *yaml.Node, want map[string]any) []byte {
 	return []byte(out.String())
 }
 
-// identity returns the key of an entry or a list item in left.
+// identity returns the key of an entry or a list item in left and wanted.
 func identity(name string, value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -180,7 +179,7 @@ func identity(name string, value any) string {
 	return name + "\x00" + string(text)
 }
 
-// note records the parts of the wanted value in e.wanted: blocks may move to them.
+// note records the parts of want in e.wanted: blocks that are part of want may move.
 func (e *editor) note(want any) {
 	switch v := want.(type) {
 	case map[string]any:
@@ -196,8 +195,8 @@ func (e *editor) note(want any) {
 	}
 }
 
-// collect adds the blocks that leave their place to e.left, so that values that move keep their text. Lines before least belong to other
-// nodes.
+// collect adds the blocks that do not stay in their place to e.left. If such a block moves, its text can be used again. Lines before least
+// belong to other nodes.
 func (e *editor) collect(n *yaml.Node, want any, least int) {
 	switch {
 	case isBlockMapping(n):
@@ -227,7 +226,7 @@ func (e *editor) collect(n *yaml.Node, want any, least int) {
 	}
 }
 
-// mapping edits a block mapping whose lines are from up to end, and returns its lines.
+// mapping edits a block mapping that is in the lines with index from to end-1, and returns the new lines.
 func (e *editor) mapping(n *yaml.Node, want map[string]any, from, end int) []string {
 	prefix := e.lines[n.Content[0].Line-1][:n.Column-1]
 	spaces := strings.Repeat(" ", n.Column-1)

@@ -102,7 +102,7 @@ func nodeOf(value any) *yaml.Node {
 	return node
 }
 
-// encode writes a node with an indentation of two.
+// encode returns a node as YAML, with two spaces for each level and indent spaces before each line.
 func (e *editor) encode(n *yaml.Node, indent int) []byte {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// render writes a new entry. Parts of the entry that the text has in another place keep their text.
+// render returns the lines of a new entry. If the text has the entry, or parts of it, in another place, render uses their text again.
 func (e *editor) render(name string, value any, column int) []string {
 	id := identity(name, generic(value))
 	if blocks := e.left[id]; len(blocks) > 0 {
@@ -50,7 +50,7 @@ func hasMap(list []any) bool {
 	return slices.ContainsFunc(list, func(item any) bool { _, ok := item.(map[string]any); return ok })
 }
 
-// item writes a new item of a list.
+// item returns the lines of a new item of a list.
 func (e *editor) item(value any, column int) []string {
 	id := identity("", generic(value))
 	if blocks := e.left[id]; len(blocks) > 0 {

@@ -30,7 +30,7 @@ func (e *editor) scalar(old *yaml.Node, next any, line string) (string, bool) {
 	}
 	rest := line[old.Column-1:]
 	length := -1
-	for end := 0; end <= len(rest); end++ { // the shortest text with the old value that ends before a space, a comment or the line
+	for end := 0; end <= len(rest); end++ { // find the shortest text that has the old value and ends before white space or at the end of the line
 		if end < len(rest) && !strings.ContainsRune(" \t\r\n", rune(rest[end])) {
 			continue
 		}
@@ -46,7 +46,7 @@ func (e *editor) scalar(old *yaml.Node, next any, line string) (string, bool) {
 	return line[:old.Column-1] + written + rest[length:], true
 }
 
-// sequence edits a block list.
+// sequence edits a block list that is in the lines with index from to end-1, and returns the new lines.
 func (e *editor) sequence(n *yaml.Node, want []any, from, end int) []string {
 	spans := e.spans(n, from, end)
 	values := make([]any, len(n.Content))

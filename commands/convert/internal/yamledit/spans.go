@@ -9,8 +9,8 @@ import (
 // span is a range of lines, counted from 0. Line to is not included.
 type span struct{ from, to int }
 
-// spans returns the lines of each entry of a block mapping or each item of a block list. No span begins before least. Comments above belong
-// to what follows.
+// spans returns the lines of each entry of a block mapping or each item of a block list. No span begins before least. Comments belong to
+// the entry or item below them.
 func (e *editor) spans(n *yaml.Node, least, end int) []span {
 	step := 1
 	if n.Kind == yaml.MappingNode {
@@ -33,7 +33,7 @@ func (e *editor) spans(n *yaml.Node, least, end int) []span {
 	return list
 }
 
-// start is the line of an entry or an item, from 1.
+// start returns the line of entry or item i, counted from 1.
 func (e *editor) start(n *yaml.Node, i int) int {
 	item := n.Content[i]
 	if n.Kind == yaml.MappingNode || item.Line <= 0 {
@@ -49,7 +49,7 @@ func (e *editor) start(n *yaml.Node, i int) int {
 	return item.Line
 }
 
-// above returns the first of the empty lines and comments that belong to the line from, but at least least.
+// above returns the first of the empty lines and comments directly above line from; no line before least counts.
 func (e *editor) above(from, column, least int) int {
 	for from > least {
 		line := strings.TrimSpace(e.lines[from-1])
@@ -61,7 +61,7 @@ func (e *editor) above(from, column, least int) int {
 	return from
 }
 
-// below is the line after the last one that belongs to a block at the column.
+// below returns the line after the last line of a block that begins in line from, at the column.
 func (e *editor) below(from, column, end int, list bool) int {
 	to := from + 1
 	for line := from + 1; line < end; line++ {

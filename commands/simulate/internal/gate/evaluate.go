@@ -37,7 +37,7 @@ type Check struct {
 	Field        string
 	Limit, Value float64
 	Broken       bool
-	// limit is the definition of the limit.
+	// limit defines the field, its unit, and how its value is computed.
 	limit Limit
 }
 
@@ -48,7 +48,7 @@ func Evaluate(p *Policy, f *Facts) Report {
 	for _, own := range p.Rules {
 		i := slices.IndexFunc(rules, func(r Rule) bool { return r.Name == own.Name })
 		if i < 0 {
-			continue // Parse has refused it
+			continue // Parse refuses unknown rules
 		}
 		report.Results = append(report.Results, rules[i].judge(own, f))
 	}

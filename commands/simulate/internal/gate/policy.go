@@ -137,7 +137,7 @@ type field struct {
 	key, value *yaml.Node
 }
 
-// fields returns the fields of a mapping in the order of the file, after it has reported those that are not known or repeated.
+// fields returns the fields of a mapping in the order of the file. It reports unknown and repeated fields.
 func (p *parser) fields(n *yaml.Node, path string, known ...string) []field {
 	if n.Kind != yaml.MappingNode {
 		p.fault(n, path, "must be a mapping with the fields %s", strings.Join(known, ", "))
@@ -320,7 +320,7 @@ func validPattern(pattern string) bool {
 	return err == nil && found && namespace != "" && name != "" && !strings.Contains(name, "/")
 }
 
-// matches reports whether a pattern of a policy names the object.
+// matches reports whether a pattern of a policy matches the object's namespace and name.
 func matches(pattern string, o Object) bool {
 	ok, err := path.Match(pattern, o.Namespace+"/"+o.Name)
 	return ok && err == nil

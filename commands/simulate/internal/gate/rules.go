@@ -81,11 +81,11 @@ type Rule struct {
 	About string
 	// Limits are the limits that the rule may have; a policy gives at least one.
 	Limits []Limit
-	// objects returns what counts for the rule; nil if the rule is not about workloads.
+	// objects returns the workloads that count for the rule; it is nil for rules that do not count workloads.
 	objects func(*Facts, []string) []Object
 }
 
-// hasExceptions reports whether the rule is about workloads, of which a policy may except some.
+// hasExceptions reports whether the rule counts workloads: a policy may except some of them.
 func (r *Rule) hasExceptions() bool { return r.objects != nil }
 
 // Rules returns all rules in the order of their exit statuses.

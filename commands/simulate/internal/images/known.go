@@ -94,7 +94,7 @@ func architecturesIn(text json.RawMessage) ([]string, error) {
 		}
 		list = append(list, e.Architecture)
 		for _, m := range e.Manifests {
-			// Attestations have the platform "unknown".
+			// Skip attestations, which have the platform "unknown".
 			if m.Platform.OS == "" || m.Platform.OS == "linux" || m.Platform.OS == "windows" {
 				list = append(list, m.Platform.Architecture)
 			}
@@ -103,7 +103,7 @@ func architecturesIn(text json.RawMessage) ([]string, error) {
 	return checked(list)
 }
 
-// checked returns the names in list, sorted and without duplicates. It drops empty names and "unknown".
+// checked returns the names of architectures sorted, without "" and "unknown".
 func checked(list []string) ([]string, error) {
 	list = slices.DeleteFunc(list, func(a string) bool { return a == "" || a == "unknown" })
 	for _, a := range list {

@@ -69,8 +69,8 @@ func requiredTerms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
 // restricter restricts the pods of a snapshot.
 type restricter struct {
 	known Known
-	// last is the previous pod, and affinity is the affinity that it got: pods of one template share it. A nil affinity means that the pod
-	// is unchanged.
+	// last is the previous pod, and affinity is the affinity that it got. All pods of one template get the same affinity. A nil affinity
+	// means that the pod is unchanged.
 	last     *corev1.Pod
 	affinity *corev1.Affinity
 }
@@ -111,8 +111,8 @@ func sameTemplate(a, b *corev1.Pod) bool {
 		&a.Spec.Containers[0] == &b.Spec.Containers[0] && a.Spec.Affinity == b.Spec.Affinity
 }
 
-// architectures returns the architectures in the pod's Annotation, if it has one. Otherwise it returns those that suit all images of the
-// pod, sorted. Images of unknown architectures are ignored. It returns nil if the architectures of all images are unknown.
+// architectures returns the architectures that suit all images of the pod, sorted. Images with unknown architectures don't count; if all
+// are unknown, it returns nil.
 func (r *restricter) architectures(pod *corev1.Pod) ([]string, error) {
 	var all []string
 	if text := pod.Annotations[Annotation]; text != "" {
@@ -161,7 +161,7 @@ func withArchitectures(pod *corev1.Pod, list []string) *corev1.Affinity {
 	for i := range required.NodeSelectorTerms {
 		term := &required.NodeSelectorTerms[i]
 		if !added && len(term.MatchExpressions)+len(term.MatchFields) == 0 {
-			continue // an empty term matches no node
+			continue // a term without expressions matches no node
 		}
 		term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: list})
 	}

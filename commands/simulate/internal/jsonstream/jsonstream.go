@@ -109,7 +109,8 @@ func fieldsOf(document reflect.Value) []documentField {
 	return out
 }
 
-// appendFields appends all fields of a struct. Fields that are left out have no value, because they hide others of the same name anyway.
+// appendFields appends all fields of a struct. A field that is left out has no value in the list; it still hides other fields of the same
+// name.
 func appendFields(into []documentField, v reflect.Value, depth int) []documentField {
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)

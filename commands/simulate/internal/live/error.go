@@ -45,7 +45,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 const permissions = "ec2:DescribeInstanceTypes and ec2:DescribeInstanceTypeOfferings; for prices of today and ids of zones also " +
 	"pricing:GetProducts, ec2:DescribeSpotPriceHistory and ec2:DescribeAvailabilityZones"
 
-// explain adds the cure to an error. The end of a context needs no cure.
+// explain adds the cure to an error. It adds no cure if the context has ended.
 func explain(ctx context.Context, region string, err error) error {
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
 		return fmt.Errorf("reading the instance types of %s from AWS: %w", region, err)
@@ -80,7 +80,7 @@ func cure(err error) string {
 	return "try again; without AWS, leave out --provider or give --catalog FILE"
 }
 
-// credentialsCure distinguishes missing, wrong and insufficient credentials by AWS's error code.
+// credentialsCure returns the advice for missing, wrong or insufficient credentials, by AWS's error code.
 func credentialsCure(code string) string {
 	switch code {
 	case "":

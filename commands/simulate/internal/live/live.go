@@ -127,10 +127,11 @@ func onDemandSource(region string, api func() sdk.PricingAPI) prices.Source {
 	return prices.OnDemand{API: api(), Region: region}
 }
 
-// day of the reading.
+// day returns the day of the reading.
 func (r *reading) day() string { return r.now().UTC().Format(time.DateOnly) }
 
-// read asks for everything at once. Without instance types, other answers are useless.
+// read asks AWS for instance types and prices at the same time. If there are no instance types, it stops asking for prices, which would be
+// useless.
 func (r *reading) read(ctx context.Context) (*Market, error) {
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()

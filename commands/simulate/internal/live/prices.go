@@ -13,11 +13,11 @@ import (
 
 const dollars = "USD"
 
-// quotes are the prices that AWS gave. A list is nil when it could not be read, and its error says why.
+// quotes are the prices that AWS gave. A list is nil when it could not be read; then the error says why.
 type quotes struct {
 	onDemand, spot       *prices.List
 	onDemandErr, spotErr error
-	// day of the reading, for people.
+	// day is the day of the reading.
 	day string
 }
 
@@ -53,7 +53,7 @@ type writer struct {
 	currency string
 	out      catalog.Catalog
 	keys     map[string]string // keys in catalog.Sources, by text
-	// unlisted are types that a price list in dollars lacks and the built-in table has.
+	// unlisted are types that AWS's price list lacks and that have a price in the built-in table. The price list is in dollars.
 	unlisted []string
 	// unpriced are the types without an on-demand price.
 	unpriced []string

@@ -59,7 +59,7 @@ func (e *AlternativesError) Error() string {
 
 // Bounds of the search.
 const (
-	// mostFolders bounds how many folders of tools are read.
+	// mostFolders is the largest number of Kustomize and Helm folders that are read.
 	mostFolders = 1000
 	// mostBytes bounds the size of a kustomization or Chart.yaml.
 	mostBytes = 1 << 20
@@ -193,13 +193,13 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// add adds the input to the layout.
+// add adds the folders of the input to the layout.
 func (f *finder) add(layout *Layout) error {
 	roots := f.roots()
 	if err := f.checkAlternatives(roots); err != nil {
 		return err
 	}
-	inside := make(map[string]bool) // the folders of tools that a root refers to
+	inside := make(map[string]bool) // kustomizations that a root refers to
 	for _, root := range roots {
 		layout.Folders = append(layout.Folders, Folder{root, Kustomize})
 		f.reach(root, inside, true)
@@ -227,8 +227,7 @@ func (f *finder) add(layout *Layout) error {
 	return nil
 }
 
-// roots returns the kustomizations to render: the kustomization of the input folder itself if it has one, otherwise all kustomizations to
-// which no other one refers.
+// roots returns the folders of the kustomizations to render: that of the input itself, or else all to which no other kustomization refers.
 func (f *finder) roots() []string {
 	if f.kustomizations[f.root] != nil {
 		return []string{f.root}
@@ -251,7 +250,7 @@ func (f *finder) roots() []string {
 	return roots
 }
 
-// checkAlternatives refuses roots that refer to the same base. Only Components may be shared, because they are made for several overlays.
+// checkAlternatives refuses roots that refer to the same base. Components don't count, because several roots may use them.
 func (f *finder) checkAlternatives(roots []string) error {
 	first := make(map[string]string)
 	for _, root := range roots {
@@ -267,7 +266,7 @@ func (f *finder) checkAlternatives(roots []string) error {
 	return nil
 }
 
-// reach adds the kustomization and all kustomizations to which it refers, directly or indirectly. It skips Components unless components is
+// reach adds dir and all kustomizations to which it refers, directly or indirectly, to into. Components are added only if components is
 // true.
 func (f *finder) reach(dir string, into map[string]bool, components bool) {
 	if into[dir] || !components && f.kustomizations[dir].Kind == "Component" {
@@ -291,7 +290,7 @@ func (f *finder) inKustomization(path string) bool {
 	}
 }
 
-// isLibrary reports whether a chart has no objects of its own.
+// isLibrary reports whether a chart is a library, which has no objects of its own.
 func isLibrary(dir string) bool {
 	text, err := readBounded(filepath.Join(dir, "Chart.yaml"))
 	var chart struct {

@@ -93,7 +93,7 @@ func (f Folder) Command(values []string) []string {
 	return []string{"kubectl", "kustomize", path}
 }
 
-// releaseName makes a name for the release of a chart from the name of its folder.
+// releaseName returns a name for the release of a chart, made from the name of its folder.
 func releaseName(path string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute
@@ -115,10 +115,10 @@ func releaseName(path string) string {
 	return name
 }
 
-// errTooLarge is the cause if a tool prints too much.
+// errTooLarge is the error of a tool that prints too much.
 var errTooLarge = errors.New("prints more than is allowed")
 
-// errTooLong is the cause if a tool does not end in time.
+// errTooLong is the error of a tool that does not end in time.
 var errTooLong = errors.New("did not end in time")
 
 func (f Folder) render(ctx context.Context, opts Options, left int64) (manifests.Source, error) {
@@ -133,7 +133,7 @@ func (f Folder) render(ctx context.Context, opts Options, left int64) (manifests
 	messages := &boundedBuffer{left: mostMessages}
 	command := exec.CommandContext(limited, line[0], line[1:]...)
 	command.Stdout, command.Stderr = out, messages
-	command.WaitDelay = 5 * time.Second // how long to wait for a child process of the tool that keeps the output open
+	command.WaitDelay = 5 * time.Second // a child of the tool may keep the output open
 	err := command.Run()
 	if cause := context.Cause(limited); err != nil && cause != nil {
 		err = cause

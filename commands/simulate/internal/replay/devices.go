@@ -18,8 +18,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// allocator allocates the devices that pods claim when they are bound, as kube-scheduler does, and frees them when no pod uses the claim
-// any more.
+// allocator allocates the devices that pods claim when the pods are bound, as kube-scheduler does. It frees devices when no pod uses their
+// claim any more.
 type allocator struct {
 	matcher   scheduling.DeviceMatcher
 	classes   map[string]*resourcev1.DeviceClass
@@ -30,7 +30,7 @@ type allocator struct {
 	claims map[scheduling.PodKey]*resourcev1.ResourceClaim
 	// created counts the claims that were made for pods.
 	created int
-	// read contains the specs that are prepared for allocation, by their owner.
+	// read contains the specs that are prepared for allocation. The keys name the claim or the template of the spec.
 	read map[string]*devices.Claim
 	// nodes are the nodes with devices, by name; network contains the devices that several nodes can use, nil if there are none.
 	nodes   map[string]*nodeDevices
@@ -59,7 +59,7 @@ func newAllocator(s *scheduling.Snapshot, matcher scheduling.DeviceMatcher) *all
 		a.templates[keyOfObject(t)] = t
 	}
 	for _, c := range s.ResourceClaims {
-		if ofPod := metav1.GetControllerOf(c); ofPod == nil || ofPod.Kind != "Pod" { // arriving pods create such claims themselves
+		if ofPod := metav1.GetControllerOf(c); ofPod == nil || ofPod.Kind != "Pod" { // arriving pods create their claims themselves
 			fresh := c.DeepCopy()
 			fresh.Status = resourcev1.ResourceClaimStatus{}
 			a.claims[keyOfObject(c)] = fresh
@@ -81,7 +81,7 @@ func keyOfObject(o metav1.Object) scheduling.PodKey {
 	return scheduling.PodKey{Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// open returns the objects that exist before the first pod arrives.
+// open returns the events that add the objects that exist before the first pod arrives.
 func (a *allocator) open(s *scheduling.Snapshot) []cluster.Event {
 	var events []cluster.Event
 	for _, c := range s.DeviceClasses {
@@ -103,7 +103,7 @@ func (a *allocator) open(s *scheduling.Snapshot) []cluster.Event {
 	return events
 }
 
-// missing names a claim or template that the arrival refers to and that does not exist, or "" if all exist.
+// missing returns the claim or template to which the arrival refers and that does not exist, or "" if all exist.
 func (a *allocator) missing(p *Arrival) string {
 	for _, name := range p.ClaimTemplates {
 		if key := (scheduling.PodKey{Namespace: p.Namespace, Name: name}); a.templates[key] == nil {
@@ -158,14 +158,14 @@ func (a *allocator) withdraw(node string) []cluster.Event {
 	return events
 }
 
-// wanted is a claim of a pod that has no devices yet.
+// wanted is a claim of a pod, prepared for allocation.
 type wanted struct {
 	object *resourcev1.ResourceClaim
 	ready  *devices.Claim
 }
 
-// allocate gives the pod the devices that it claims on its node, and writes its claims into its status. It reports whether the node has the
-// devices; if not, nothing has changed. hosted is the NodeClaim of the node.
+// allocate allocates devices of the pod's node for the claims of the pod, and writes the claims into the pod's status. It reports whether
+// the node has the devices; if not, nothing has changed. hosted is the NodeClaim of the node.
 func (a *allocator) allocate(pod *corev1.Pod, hosted *v1.NodeClaim) ([]cluster.Event, bool, error) {
 	mine, err := a.claimsOf(pod, hosted)
 	if err != nil || len(mine) == 0 {
@@ -273,8 +273,8 @@ func (a *allocator) claimsOf(pod *corev1.Pod, hosted *v1.NodeClaim) ([]wanted, e
 	return append(out, extended), nil
 }
 
-// extendedClaim returns the claim for the extended resources that devices serve because the node has no device plugin for them, or none if
-// there are none.
+// extendedClaim returns the claim for the extended resources that devices serve because the node has no device plugin for them. It returns
+// an empty wanted if the pod requests no such resources.
 func (a *allocator) extendedClaim(pod *corev1.Pod, hosted *v1.NodeClaim) (wanted, error) {
 	var spec resourcev1.ResourceClaimSpec
 	text := "extended"

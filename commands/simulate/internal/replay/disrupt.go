@@ -121,7 +121,7 @@ func (e *engine) carryOut(v *cluster.View, cmd *disruption.Command) error {
 	return nil
 }
 
-// empty makes the pods of a node pending, and removes the node after a while.
+// empty makes the pods of a node pending, and removes the node after the given time.
 func (e *engine) empty(m *instance, after time.Duration, evicted *int) error {
 	m.leaving = true
 	delete(e.moving, m.name)

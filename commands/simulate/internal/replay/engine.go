@@ -43,7 +43,8 @@ type instance struct {
 	// ready is true when the node is ready, and leaving is true while it is being emptied.
 	ready, leaving bool
 	pods           map[string]*pod
-	// planned are the pods for which the node was bought. These pods get its room first, even if other pods are pending when it is ready.
+	// planned are the pods for which the node was bought. When the node is ready, these pods are bound to it first, even if other pods are
+	// pending.
 	planned []string
 	// readied is called once when the node is ready; nil for no call.
 	readied func() error
@@ -237,7 +238,7 @@ func (e *engine) arrive(object *corev1.Pod, until time.Time, departs bool) error
 	return e.await(p)
 }
 
-// await notes that a pod is pending.
+// await adds a pending pod to the cluster state and to the batch.
 func (e *engine) await(p *pod) error {
 	if err := e.state.Apply(cluster.Upsert(p.object)); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// shownFamilies is the number of instance families that a Mix names; the others are added up.
+	// shownFamilies is the largest number of instance families that a result lists; the others are added up.
 	shownFamilies = 8
 	otherFamilies = "others"
 	// mostEvents limits the events of a result.
@@ -78,7 +78,8 @@ func (r *mixRecord) add(nodes map[string]int, period, periods int, hours float64
 	}
 }
 
-// result returns averages, those of most nodes first. If there are more than most names, the last one adds up the others.
+// result returns the average number of nodes by name; the names with the most nodes come first. If there are more than most names, the last
+// one adds up the others.
 func (r *mixRecord) result(lengths []float64, most int) []Mix {
 	type named struct {
 		name  string
@@ -109,7 +110,7 @@ func (r *mixRecord) result(lengths []float64, most int) []Mix {
 	return out
 }
 
-// happened records an event.
+// happened records an event; events after the first mostEvents are left out.
 func (r *record) happened(at time.Duration, kind, text string) {
 	if len(r.events) < mostEvents {
 		r.events = append(r.events, Event{at, kind, text})

@@ -74,7 +74,7 @@ type terms struct {
 	ranged, unknown            bool
 }
 
-// termsOf finds the offering of a claim's node.
+// termsOf returns the price terms of a claim's node, from the offering of the node.
 func termsOf(s *scheduling.Snapshot, claim *v1.NodeClaim, price float64) terms {
 	labels := claim.Labels
 	capacityType, zone := labels[v1.CapacityTypeLabelKey], labels[corev1.LabelTopologyZone]
@@ -126,7 +126,7 @@ func offeringOf(it *cloudprovider.InstanceType, zone, capacityType string) *clou
 
 // priceRecord adds up costs by the origin of the prices.
 type priceRecord struct {
-	from                  map[PricesFrom]*PricesFrom // sources are grouped by their common properties
+	from                  map[PricesFrom]*PricesFrom // the keys have only the properties by which sources are grouped
 	onDemand, low, high   float64
 	spot, ranged, unknown bool
 }
@@ -144,8 +144,8 @@ func (r *priceRecord) launched(t *terms) {
 	r.ranged, r.unknown = r.ranged || t.ranged, r.unknown || t.unknown
 }
 
-// pass adds the cost of the instances for a number of hours. The sum of each hour is a whole number, so that the order of the additions
-// does not matter.
+// pass adds the cost of the instances for a number of hours. The cost of each hour is a whole number of nano-USD, so that the order of the
+// additions does not matter.
 func (r *priceRecord) pass(instances map[string]*instance, hours float64) {
 	var onDemand, low, high int64
 	costs := map[PricesFrom]int64{}

@@ -106,7 +106,7 @@ func (r *Result) Pending(share float64) time.Duration {
 	return r.Waits[min(max(i, 0), len(r.Waits)-1)]
 }
 
-// mark precedes amounts that depend on estimates.
+// mark returns the mark that precedes amounts that depend on estimates, or "".
 func (r *Result) mark() string {
 	if r.Estimated > 0 {
 		return "~"
@@ -138,7 +138,7 @@ type record struct {
 	cpu, memory int64
 	most        int
 	packing     []PackedNode
-	// capacityTypes and families add up the hours of ready nodes; events are the result's.
+	// capacityTypes and families add up the hours of ready nodes; events are the events of the result.
 	capacityTypes, families mixRecord
 	events                  []Event
 	packedAt                time.Duration

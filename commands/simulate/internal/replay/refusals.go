@@ -21,7 +21,7 @@ type Refusal struct {
 	Nearest string   `json:"nearest,omitempty"`
 }
 
-// refusedNow returns the names of the pods that are still pending and had no place in the last plan.
+// refusedNow returns the pods that are still pending and had no place in the last plan.
 func (e *engine) refusedNow() []*scheduling.Unschedulable {
 	var out []*scheduling.Unschedulable
 	for _, name := range sortedNames(e.record.refused) {
@@ -32,7 +32,7 @@ func (e *engine) refusedNow() []*scheduling.Unschedulable {
 	return out
 }
 
-// refuse notes for which pods the last plan had no place.
+// refuse records the pods for which the last plan had no place.
 func (r *record) refuse(list []scheduling.Unschedulable) {
 	r.refused = make(map[string]*scheduling.Unschedulable, len(list))
 	for i := range list {

@@ -93,7 +93,7 @@ func drawChart(c Chart) drawnChart {
 	return out
 }
 
-// addTable lists averages over at most chartRows periods.
+// addTable adds a table of the averages over at most chartRows periods.
 func (d *drawnChart) addTable(periods int) {
 	d.Table = Table{Title: d.Title, Columns: []Column{{"From", false}}}
 	for _, s := range d.Series {
@@ -114,7 +114,7 @@ func (d *drawnChart) addTable(periods int) {
 	}
 }
 
-// addEvents marks the first events, and lists them.
+// addEvents draws marks for the first events, and lists these events in a table.
 func (d *drawnChart) addEvents() {
 	if len(d.Events) == 0 {
 		return

@@ -35,7 +35,7 @@ func drawComparison(c Comparison) drawnComparison {
 	return drawnComparison{Comparison: c, Bars: drawBars(c.Bars, 0)}
 }
 
-// drawBars draws bars of which the longest, or a bar of the value most if that is more, fills the width.
+// drawBars draws bars. The longest bar fills the width; if most is larger than its value, a bar of that value would fill it.
 func drawBars(bars []Bar, most float64) []drawnBar {
 	for _, b := range bars {
 		most = max(most, b.Value)
@@ -50,7 +50,8 @@ func drawBars(bars []Bar, most float64) []drawnBar {
 	return out
 }
 
-// colours assigns classes of the style sheet to workloads: one of its own to each of the workloads that use most, and the last to all others.
+// colours assigns classes of the style sheet to workloads: each of the workloads that use most gets a separate class, and all others share
+// the last one.
 type colours map[string]int
 
 // coloursOf counts a workload's shares on all nodes of all packings, so that a workload has the same colour in each.
@@ -83,7 +84,7 @@ type legendEntry struct {
 	Name   string
 }
 
-// drawnNode is one or several equal nodes.
+// drawnNode is one node, or several nodes that are drawn as one.
 type drawnNode struct {
 	Node
 	Count  int
@@ -112,7 +113,7 @@ type drawnPacking struct {
 	Legend []legendEntry
 	// More is the number of nodes that are not drawn.
 	More int
-	// Table lists what is drawn, as text.
+	// Table contains the drawn nodes as text.
 	Table Table
 }
 
@@ -178,7 +179,7 @@ func lengthOf(node Node, resources int) int {
 	return length
 }
 
-// alike reports whether the nodes are drawn as one.
+// alike reports whether the nodes are drawn as one node.
 func alike(a, b Node) bool {
 	sameShare := func(x, y float64) bool { return finite(x) == finite(y) }
 	return a.Kind == b.Kind && a.Price == b.Price && a.Mark == b.Mark && slices.Equal(a.Has, b.Has) && slices.EqualFunc(a.Blocks, b.Blocks, func(x, y Block) bool {
