@@ -184,7 +184,7 @@ func (s *simulation) documentOfConsolidation(c consolidation) consolidationDocum
 	return d
 }
 
-// printConsolidation writes the plan to standard output in the form asked for.
+// printConsolidation writes the plan to standard output in the format of --output.
 func (s *simulation) printConsolidation(c consolidation, d consolidationDocument) error {
 	unknown := unpricedOf(c.snapshot, c.prices)
 	b := bufio.NewWriter(s.stdout)

@@ -37,7 +37,7 @@ const (
 	exitUnschedulable = 2
 	// exitTimeout means that the time of --timeout has passed.
 	exitTimeout = 3
-	// exitCloud means that AWS could not be called, or did not answer.
+	// exitCloud means that AWS or the cluster could not be asked, or did not answer.
 	exitCloud = 4
 	// exitOutput means that the result could not be written.
 	exitOutput = 5
@@ -224,7 +224,7 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 	return exitPlaced, nil
 }
 
-// save writes the parts of the snapshot that planning reads, readable only for the user.
+// save writes the parts of the snapshot that planning reads to a file that only the user can read.
 func (s *simulation) save(snapshot *scheduling.Snapshot) error {
 	if s.anonymize {
 		return writeFileFor(s.saveSnapshot, 0o600, redact.Anonymize(snapshot, []byte(s.anonymizeKey)).Encode)
@@ -250,11 +250,11 @@ func (s *simulation) solve(ctx context.Context, snapshot *scheduling.Snapshot) (
 	return result{snapshot: snapshot, plan: plan, compile: compiled.Sub(start), solve: time.Since(compiled)}, nil
 }
 
-// print writes the plan to standard output in the form asked for.
+// print writes the plan to standard output in the format of --output.
 func (s *simulation) print(r result) error {
 	prices := pricingOf(r.plan)
 	if s.output.structured() {
-		// Writing a large plan takes long and leaves garbage, which should not double the plan's memory.
+		// Writing a large plan leaves much garbage. Collect it early, so that it does not double the memory of the plan.
 		defer debug.SetGCPercent(debug.SetGCPercent(25))
 		b := bufio.NewWriter(s.stdout)
 		if err := writeDocument(b, s.output, s.documentOf(r, prices)); err != nil {
@@ -328,7 +328,7 @@ func (s *simulation) printRemarks() {
 	s.printed = len(s.remarks)
 }
 
-// report prints why nothing was planned, with one line for each fault.
+// report prints the error that ended the run, with one line for each fault.
 func (s *simulation) report(ctx context.Context, err error) {
 	if !s.abandoned {
 		s.printRemarks()

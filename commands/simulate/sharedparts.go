@@ -14,7 +14,7 @@ type sharedParts struct {
 	requests, allocatable sharedQuantities
 }
 
-// typesOf returns the names of the node's instance types. Nodes that could be of the same types share a list in the plan too.
+// typesOf returns the names of the node's instance types. In the plan, nodes with the same instance types also share a list.
 func (s *sharedParts) typesOf(node *scheduling.NewNode) []string {
 	options := node.InstanceTypes
 	if len(options) == 0 {

@@ -70,7 +70,8 @@ func (r *spotRisk) set(item string) error {
 	return nil
 }
 
-// addSpotRisk puts the terms of --spot-risk before those of the cost model: commitments and fees are counted from expected costs.
+// addSpotRisk puts the terms of --spot-risk before those of the cost model, so that commitments and fees are computed from the expected
+// costs.
 func (s *simulation) addSpotRisk(snapshot *scheduling.Snapshot) error {
 	r := &s.spotRisk
 	if r.market == nil {
@@ -172,7 +173,7 @@ func catalogOf(snapshot *scheduling.Snapshot, pool v1.PoolKey) []*cloudprovider.
 	return nil
 }
 
-// candidateOf finds an offering in a catalog; it returns the zero value if there is none.
+// candidateOf returns the offering with the key from a catalog, or the zero value if the catalog has no such offering.
 func candidateOf(types []*cloudprovider.InstanceType, key cloudprovider.OfferingKey) cloudprovider.Candidate {
 	for _, t := range types {
 		if t.Name != key.InstanceType {

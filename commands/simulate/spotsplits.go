@@ -10,12 +10,12 @@ type spotSplit struct {
 	Pods       int `json:"pods"`
 	MostOnSpot int `json:"mostOnSpot"`
 	MostOnPool int `json:"mostOnPool"`
-	// OffSpot are the waiting pods that may not be on spot nodes, and Parts has the other waiting pods.
+	// OffSpot are the pending pods that must not be on spot nodes; Parts contains the other pending pods.
 	OffSpot []string   `json:"offSpot,omitempty"`
 	Parts   []spotPart `json:"parts,omitempty"`
 }
 
-// spotPart is a group of waiting pods with the spot pools that they may use: the listed pools, or all.
+// spotPart is a group of pending pods with the spot pools that they may use: the listed pools, or all.
 type spotPart struct {
 	Pods  []string    `json:"pods"`
 	Pools []spotPools `json:"pools,omitempty"`

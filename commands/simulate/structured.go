@@ -36,12 +36,12 @@ func (f outputFormat) structured() bool {
 	return f == outputJSON || f == outputYAML || f == outputCSV
 }
 
-// known reports whether every command can write the form.
+// known reports whether the format exists.
 func (f outputFormat) known() bool {
 	return f == outputText || f == outputWide || f == outputMarkdown || f.structured() || f.judged()
 }
 
-// judged reports whether the form is the judgement of a policy.
+// judged reports whether the format is one for the result of a policy.
 func (f outputFormat) judged() bool { return f == outputSARIF || f == outputJUnit }
 
 // writeDocument writes a document as JSON or YAML, or its rows as CSV. The YAML has the keys of each object sorted.

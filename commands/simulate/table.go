@@ -14,13 +14,13 @@ const (
 	detailIndent = 10
 )
 
-// column of a table.
+// column is the title and the alignment of a column.
 type column struct {
 	title string
 	right bool
 }
 
-// row of a table; cells beyond the columns are not shown. Lines of detail may follow each row.
+// row is a row of a table; cells beyond the columns are not shown. Lines of detail may follow each row.
 type row struct {
 	cells []string
 	below []string
@@ -32,7 +32,7 @@ type table struct {
 	rows    []row
 }
 
-// widths of the columns: that of their widest cell.
+// widths returns the width of each column: that of its widest cell.
 func (t table) widths() []int {
 	widths := make([]int, len(t.columns))
 	for i, c := range t.columns {
@@ -46,7 +46,7 @@ func (t table) widths() []int {
 	return widths
 }
 
-// width of the whole table.
+// width returns the width of the whole table.
 func (t table) width() int {
 	sum := rowIndent
 	for i, w := range t.widths() {

@@ -31,7 +31,7 @@ type canvas struct {
 	rich bool
 	// rendition returns the sequence of a colour; nil for the default colour.
 	rendition func(string) string
-	// markdown writes tables as Markdown, and marks what is bold.
+	// markdown writes tables as Markdown, and marks bold text.
 	markdown bool
 }
 
@@ -60,7 +60,7 @@ func newCanvas(w io.Writer, mode colorMode, getenv func(string) string) canvas {
 	return c
 }
 
-// isTerminal reports whether a person is likely to look at w.
+// isTerminal reports whether w writes to a terminal.
 func isTerminal(w io.Writer) bool {
 	file, ok := unwrapped(w).(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
@@ -74,7 +74,7 @@ func unwrapped(w io.Writer) io.Writer {
 	return w
 }
 
-// speaksUTF8 reports whether the locale's character set is UTF-8, by the order of precedence of POSIX.
+// speaksUTF8 reports whether the locale's character set is UTF-8. The environment variables have the precedence that POSIX defines.
 func speaksUTF8(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if value := strings.ToLower(getenv(name)); value != "" {
@@ -109,7 +109,7 @@ func (c canvas) paint(p paint, s string) string {
 	return "\x1b[" + string(p) + "m" + s + "\x1b[0m"
 }
 
-// choose returns the rich or the plain spelling of a sign.
+// choose returns the rich or the plain form of a sign, depending on the canvas.
 func (c canvas) choose(rich, plain string) string {
 	if c.rich {
 		return rich
@@ -117,8 +117,8 @@ func (c canvas) choose(rich, plain string) string {
 	return plain
 }
 
-// times returns the sign between a count and what is counted.
+// times returns the sign that precedes a count: "×" or "x".
 func (c canvas) times() string { return c.choose("×", "x") }
 
-// ellipsis marks omitted text.
+// ellipsis returns the sign for omitted text.
 func (c canvas) ellipsis() string { return c.choose("…", "...") }

@@ -22,7 +22,7 @@ const (
 	shownWishes = 10
 	// barCells is the width of bars if there is room.
 	barCells = 10
-	// leastBarCells is the narrowest bar worth drawing.
+	// leastBarCells is the width of the narrowest bar that is drawn.
 	leastBarCells = 4
 )
 
@@ -162,12 +162,12 @@ func (r textReport) nodeTable(groups []nodeGroup, resources []corev1.ResourceNam
 	return t
 }
 
-// barCells returns the width that the other columns leave for the bars; 0 means that only figures fit.
+// barCells returns the width of the bars that fit next to the other columns; 0 means that only percentages fit.
 func (r textReport) barCells(t table, resources []corev1.ResourceName) int {
 	bare := table{columns: t.columns[:len(t.columns)-len(resources)], rows: t.rows}
 	free := r.width - bare.width()
 	for cells := barCells; cells >= leastBarCells; cells-- {
-		// Two columns between cells, and " 100%" behind each bar.
+		// Each bar needs two spaces before it, and " 100%" after it.
 		if len(resources)*(2+r.barWidth(cells)+5) <= free {
 			return cells
 		}
@@ -258,8 +258,8 @@ func (r textReport) writeFoot(w io.Writer) {
 func gapWords(cost, bound float64) string {
 	gap := cost/bound - 1
 	switch {
-	// Both figures were rounded, so equal figures may differ slightly: for nodes that cost almost nothing, such as reserved nodes, by a
-	// large share.
+	// Both figures were rounded, so equal costs may differ slightly. For nodes that cost almost nothing, such as reserved nodes, this
+	// difference would be a large share.
 	case cost-bound < 1e-6:
 		return "as cheap as can be"
 	case gap < 0.001:

@@ -51,8 +51,8 @@ func (s *simulation) planIf(ctx context.Context, snapshot *scheduling.Snapshot) 
 	return newWhatIf(snapshot, plan), nil
 }
 
-// mostPodsIf is the number of pods up to which other numbers of replicas are planned, too. Beyond it they are only counted, because each
-// plan takes as long as the printed one.
+// mostPodsIf is the largest number of pods for which other numbers of replicas are also planned. If there are more pods, they are only
+// counted, because each plan takes as long as the printed one.
 const mostPodsIf = 20_000
 
 // replicaRange is the range of pods that the autoscalers of the input allow.
@@ -93,7 +93,7 @@ func (s *simulation) keepScaled(loaded *manifests.Result, sources []manifests.So
 	}}
 }
 
-// readAgain reads the input with other options. Remarks on it are those on the first reading, and are not repeated.
+// readAgain reads the input with other options. It adds no remarks, because they would repeat those of the first reading.
 func (s *simulation) readAgain(sources []manifests.Source, options manifests.Options) (*scheduling.Snapshot, error) {
 	again := &simulation{options: s.options, matcher: s.matcher, stderr: s.stderr, progress: s.progress, facts: s.facts, classes: s.classes}
 	options.Settings = again.settingsOfInput()

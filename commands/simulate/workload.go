@@ -44,7 +44,7 @@ func (w workload) compare(o workload) int {
 // workloadIndex contains the workload of each pending pod of a snapshot.
 type workloadIndex map[scheduling.PodKey]workload
 
-// deploymentsOf names the Deployment of each ReplicaSet that the snapshot has.
+// deploymentsOf returns the name of the Deployment of each ReplicaSet in the snapshot.
 func deploymentsOf(snapshot *scheduling.Snapshot) map[scheduling.PodKey]string {
 	deployments := make(map[scheduling.PodKey]string)
 	for _, set := range snapshot.ReplicaSets {
@@ -66,7 +66,8 @@ func indexWorkloads(snapshot *scheduling.Snapshot) workloadIndex {
 }
 
 // workloadOf follows the owner references from a pod to its controller, and from a ReplicaSet to its Deployment. If the snapshot lacks the
-// ReplicaSet, it uses its name: a Deployment appends the pod-template-hash, which is also a label of the pod.
+// ReplicaSet, the Deployment's name is found in that of the ReplicaSet: a Deployment appends the pod-template-hash, which is also a label
+// of the pod.
 func workloadOf(pod *corev1.Pod, deployments map[scheduling.PodKey]string) workload {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner == nil {
@@ -104,7 +105,8 @@ func (c workloadCount) String() string {
 	return counted(c.count, what) + " of " + c.workload.String()
 }
 
-// short returns "shop/web", for lists with little space; a single pod without an owner has its own name, several have the namespace's name.
+// short returns "shop/web", for lists with little space. For pods without an owner, it returns the name of a single pod, or "bare pods of"
+// the namespace for several.
 func (c workloadCount) short() string {
 	switch w := c.workload; {
 	case !w.bare():
@@ -131,7 +133,7 @@ type workloadTally struct {
 	last map[workload]string
 }
 
-// add counts pods of a workload; name is one of them.
+// add counts pods of a workload; name is the name of one of them.
 func (t *workloadTally) add(w workload, name string, pods int) {
 	if t.sums == nil {
 		t.sums, t.last = make(map[workload]int), make(map[workload]string)
@@ -160,7 +162,7 @@ func (t *workloadTally) counts() []workloadCount {
 // workloadSize is how much of a cluster a workload takes: its pods, with their requests.
 type workloadSize struct {
 	Pods int
-	// CPU (in cores) and Memory (in GiB) are the requests of its pods.
+	// CPU (in cores) and Memory (in GiB) are the sums of the requests of its pods.
 	CPU, Memory float64
 }
 
@@ -206,7 +208,7 @@ func compareWorkloads(before, after *scheduling.Snapshot) []workloadChange {
 	return list
 }
 
-// differs compares sizes. Sums of equal numbers in another order may differ in the last digits.
+// differs compares sizes. Sums of the same numbers, added in another order, may differ in the last digits.
 func (z workloadSize) differs(other workloadSize) bool {
 	near := func(a, b float64) bool { return a-b < 1e-6 && b-a < 1e-6 }
 	return z.Pods != other.Pods || !near(z.CPU, other.CPU) || !near(z.Memory, other.Memory)

@@ -47,7 +47,7 @@ func (o *workloadOptions) addFlags(flags *flag.FlagSet) {
 	})
 }
 
-// all contains the kinds of --template and the built-in kinds; if both define a kind, --template counts.
+// all returns the kinds of --template and the built-in kinds; if both define a kind, --template counts.
 func (o *workloadOptions) all() []manifests.WorkloadKind {
 	return append(manifests.CommonWorkloadKinds(), o.kinds...)
 }
@@ -84,8 +84,8 @@ func parseWorkloadKind(text string) (manifests.WorkloadKind, error) {
 // shownWithoutRequests is the number of workloads without requests that are named.
 const shownWithoutRequests = 5
 
-// remarkOnRequests lists pods that request neither CPU nor memory: they only use a node's number of pods. Pods of one workload share their
-// containers, which are checked once.
+// remarkOnRequests lists pods that request neither CPU nor memory: of a node's capacity, they use only the number of pods. Pods of one
+// workload share their containers, which are checked once.
 func (s *simulation) remarkOnRequests(snapshot *scheduling.Snapshot) {
 	var (
 		of          workloadTally

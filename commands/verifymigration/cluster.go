@@ -90,7 +90,7 @@ func (o options) get(ctx context.Context, args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// limited is a buffer with a maximum number of bytes. It refuses further bytes, or leaves them out.
+// limited is a buffer with a maximum number of bytes. It refuses further bytes or, if cut is true, leaves them out.
 type limited struct {
 	bytes.Buffer
 	left int
@@ -131,7 +131,7 @@ func readFile(name string, stdin io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// add reads the documents of a text.
+// add adds the objects in the documents of a text.
 func (all *objects) add(name string, text []byte) error {
 	reader := yamlreader.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
 	for n := 1; ; n++ {

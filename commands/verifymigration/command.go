@@ -46,7 +46,7 @@ func Main() int {
 // terminal. It ends early when ctx does. A nil stdin is empty.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if ctx == nil || stdout == nil || stderr == nil {
-		return exitInput // no message: it could not be written either
+		return exitInput // no message: there may be no writer for it
 	}
 	if stdin == nil {
 		stdin = strings.NewReader("")
@@ -118,7 +118,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return o.command(ctx, stdin, stdout, stderr)
 }
 
-// command makes the report and prints it, and says why if it does not.
+// command prints the report or an error, and returns the exit status.
 func (o options) command(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) int {
 	report, err := verify(ctx, o, stdin)
 	switch {
@@ -152,14 +152,14 @@ func show(report migration.Report, output string, stdout io.Writer) error {
 	return encoder.Encode(document{"migration.drawknife.dev/v1", "Report", report})
 }
 
-// document is what -o json prints: a report with apiVersion and kind. Keys are only ever added.
+// document is what -o json prints: a report with apiVersion and kind. Keys are never renamed or removed.
 type document struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	migration.Report
 }
 
-// verify reads everything, and makes the checks.
+// verify reads the cluster and AWS, and returns the report of all checks.
 func verify(ctx context.Context, o options, stdin io.Reader) (migration.Report, error) {
 	all, err := readCluster(ctx, o, stdin)
 	if err != nil {
@@ -216,7 +216,7 @@ func (o options) details(ctx context.Context, clients *sdk.Clients, dns string) 
 	return cluster, nil
 }
 
-// policies returns the policies that the controller's role needs, or nil without a role.
+// policies returns the policies that the controller's role needs, or nil without --controller-role.
 func (o options) policies(region string, classes []*awsv1.EC2NodeClass) ([]iam.Policy, error) {
 	if o.controllerRole == "" {
 		return nil, nil

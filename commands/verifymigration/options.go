@@ -42,7 +42,7 @@ type options struct {
 	version                               bool
 }
 
-// commandLine is a command line while it is read.
+// commandLine contains the flags while a command line is parsed.
 type commandLine struct {
 	flags *flag.FlagSet
 	read  options
@@ -86,7 +86,7 @@ func newCommandLine(program string) *commandLine {
 	return l
 }
 
-// options returns the flags that were parsed; there must be no arguments.
+// options returns the options after the flags were parsed; arguments must be empty.
 func (l *commandLine) options(arguments []string) (options, error) {
 	o := l.read
 	o.files = slices.Clone(l.files)

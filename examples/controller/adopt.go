@@ -33,7 +33,7 @@ type adoptionGuard struct {
 	client client.Client
 	adopt  settings.Adoption
 	log    *slog.Logger
-	// end stops the process and gives the reason.
+	// end stops the process for the given reason.
 	end context.CancelCauseFunc
 }
 
@@ -78,7 +78,8 @@ func newAdoptionGuard(config *rest.Config, options *ctrl.Options, p settings.Pro
 	return out, nil
 }
 
-// first runs before this controller acts for the first time.
+// first runs before this controller acts for the first time. If the settings request it, first adopts the objects in the cluster.
+// Otherwise, if never is true, it returns an error if the cluster has objects that are not adopted.
 func (t *adoptionGuard) first(ctx context.Context, never bool) error {
 	var err error
 	switch {
@@ -140,7 +141,7 @@ func (t *adoptionGuard) start(ctx context.Context, mgr ctrl.Manager) error {
 	return err
 }
 
-// watchman runs whether or not the process leads.
+// watchman is a function that the manager runs whether or not this process is the leader.
 type watchman func(context.Context) error
 
 // Start runs it.
@@ -169,7 +170,7 @@ func (nobody) Update(context.Context, resourcelock.LeaderElectionRecord) error {
 // RecordEvent does nothing.
 func (nobody) RecordEvent(string) {}
 
-// Identity names no process.
+// Identity returns a text that names no process.
 func (nobody) Identity() string { return "dry-run" }
 
 // Describe describes the lock.

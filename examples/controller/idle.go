@@ -58,7 +58,7 @@ func withWebhook(byDefault string) func(string, settings.Settings) string {
 	}
 }
 
-// idle warns of settings that have no effect (W704).
+// idle returns warnings (W704) about settings that have no effect.
 func idle(loaded *settings.Loaded) []*settings.Problem {
 	var out []*settings.Problem
 	all, heeded := settings.DisruptionFlags(loaded.Settings.Planning.DisruptionPlanner)

@@ -12,11 +12,11 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
-// loggingConfigMap configured the log in releases up to 0.37.
+// loggingConfigMap configured the log of Karpenter up to 0.37.
 const loggingConfigMap = "config-logging"
 
-// load reads the settings. If the settings name a ConfigMap of old releases, it also reads the settings there. All other sources override
-// the ConfigMaps.
+// load reads the settings. If the settings name a ConfigMap of old Karpenter releases, it also reads the settings there. All other sources
+// override the ConfigMaps.
 func load(ctx context.Context, from settings.Sources) (*settings.Loaded, error) {
 	from.ReadConfigMaps = func(p settings.Process) (behaviour, logging map[string]string, err error) {
 		config, err := restConfig(p)

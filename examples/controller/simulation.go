@@ -50,7 +50,7 @@ type simulation struct {
 type simulationOptions struct {
 	// catalog is the file of the instance types; if it is empty, generic types are used.
 	catalog string
-	// alpha also serves Provisioners.
+	// alpha adds support for Provisioners.
 	alpha bool
 	// still means that no kubelets are simulated.
 	still bool

@@ -98,7 +98,7 @@ func registerWebhook(mgr ctrl.Manager, keeper *conversion.Keeper, s settings.Set
 	return mgr.Add(keeper)
 }
 
-// definitionsClient reads and writes CustomResourceDefinitions and Secrets without a cache.
+// definitionsClient returns a client that reads and writes CustomResourceDefinitions and Secrets without a cache.
 func definitionsClient(config *rest.Config) (client.Client, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(apiextensionsv1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {

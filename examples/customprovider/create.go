@@ -49,7 +49,7 @@ func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeCla
 			return p.describe(name, holder), nil
 		}
 		if ctx.Err() != nil {
-			// It may be starting, and stays assigned to the claim: List shows it, and Create continues with it.
+			// The machine may be starting, and stays assigned to the claim: List shows it, and Create continues with it.
 			return nil, fmt.Errorf("launching nodeclaim %q: %w", claim.Name, errors.Join(err, ctx.Err()))
 		}
 		failures = append(failures, err)
@@ -99,7 +99,7 @@ func (p *Provider) take(claim *v1.NodeClaim, order []cloudprovider.Candidate) (n
 	return name, holder, err
 }
 
-// start switches the machine on and notes this.
+// start switches the machine on, and records this in the journal.
 func (p *Provider) start(ctx context.Context, name string, claim *v1.NodeClaim, holder Holder) error {
 	if err := p.power.On(ctx, name, p.bootOf(name, holder, claim)); err != nil {
 		return fmt.Errorf("machine %s: %w", name, err)

@@ -103,9 +103,9 @@ func (j *Journal) apply(e entry) {
 // Close closes the file.
 func (j *Journal) Close() error { return j.file.Close() }
 
-// update reads all holders and changes the holder of one machine. change gets the holders, which it must not keep or modify. It returns the
-// machine's name with its new holder, or nil to free the machine; an empty name changes nothing. A holder without a number gets the next
-// one. When update returns, the change is on disk.
+// update reads all holders and changes the holder of one machine. change gets the holders, which it must not keep or modify. change returns
+// the machine's name with its new holder, or nil to free the machine; an empty name changes nothing. A holder without a number gets the
+// next one. When update returns, the change is on disk.
 func (j *Journal) update(change func(map[string]Holder) (machine string, holder *Holder, err error)) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -76,7 +76,7 @@ func deployment() []string {
 	}
 }
 
-// isSection reports whether the path is a mapping that contains settings. An empty mapping causes no warning.
+// isSection reports whether the path is a mapping that contains settings. If the mapping is empty, it causes no warning.
 func (r *valuesReader) isSection(path string) bool {
 	for p := range r.paths {
 		if strings.HasPrefix(p, path+".") {

@@ -24,7 +24,7 @@ type entry struct {
 	written, text string
 	// over is true for a component's own value, which overrides the common value.
 	over bool
-	// old is true for ConfigMaps, which no release since 0.33 reads: warnings about them do not mention current names.
+	// old is true for ConfigMaps, which no release of Karpenter since 0.33 reads: warnings about them do not mention current names.
 	old bool
 }
 

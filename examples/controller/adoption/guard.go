@@ -99,7 +99,7 @@ func (g *Guard) check(ctx context.Context) error {
 	return nil
 }
 
-// heldUntil returns when the lease expires, if it is held.
+// heldUntil returns when the lease expires, or false if nobody holds it.
 func heldUntil(lease *coordinationv1.Lease) (time.Time, bool) {
 	s := lease.Spec
 	if s.HolderIdentity == nil || *s.HolderIdentity == "" || s.RenewTime == nil || s.LeaseDurationSeconds == nil {

@@ -69,7 +69,7 @@ func Observe(ctx context.Context, reader client.Reader, provider cloudprovider.C
 	return out, ctx.Err()
 }
 
-// read reads the objects.
+// read reads the NodePools, NodeClaims and nodes.
 func (o *Observation) read(ctx context.Context, reader client.Reader) error {
 	var pools v1.NodePoolList
 	var claims v1.NodeClaimList

@@ -149,7 +149,7 @@ func (p planner) poolOf(claim *v1.NodeClaim) *v1.NodePool {
 	return nil
 }
 
-// kindOf returns the kind that the object is stored as: that of v1alpha5 or that of later versions.
+// kindOf returns first for an object of v1alpha5, and later for other objects.
 func kindOf(o metav1.Object, later, first string) string {
 	if v1.GenerationOf(o) == v1.GenerationV1Alpha5 {
 		return first
@@ -186,7 +186,7 @@ func (p planner) replacement(claim *v1.NodeClaim, pool *v1.NodePool) string {
 	return ""
 }
 
-// nodes returns findings for nodes of pools that have no claim.
+// nodes returns findings for nodes that belong to a pool and have no claim.
 func (p planner) nodes() []Finding {
 	var out []Finding
 	for _, node := range byName(p.Nodes) {

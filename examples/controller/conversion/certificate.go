@@ -58,7 +58,7 @@ func (k keptCertificate) renewed(names []string, now time.Time) (keptCertificate
 	return k, true, err
 }
 
-// goodFor reports whether the certificate stays valid for that time.
+// goodFor reports whether the certificate is valid now and stays valid for span.
 func goodFor(c *x509.Certificate, now time.Time, span time.Duration) bool {
 	return !now.Before(c.NotBefore) && now.Add(span).Before(c.NotAfter)
 }
@@ -119,7 +119,7 @@ func newServing(authority *x509.Certificate, key *ecdsa.PrivateKey, names []stri
 	return issue(template, authority, key)
 }
 
-// issue signs a certificate for a new key; without a parent it signs itself.
+// issue makes a new key, and signs a certificate for it with parentKey; without a parent, the certificate is self-signed.
 func issue(template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (certificate, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

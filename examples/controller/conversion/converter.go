@@ -187,7 +187,7 @@ func (c Converter) convert(ctx context.Context, text []byte, from, to schema.Gro
 	return aside.putBack(converted), nil
 }
 
-// expiry sets a claim's expireAfter to its pool's, unless the claim has one.
+// expiry sets a claim's expireAfter to that of its pool, unless the claim has one.
 func (c Converter) expiry(ctx context.Context, old, hub object) error {
 	for _, f := range fieldsOf(annotationsOf(old)[LaterFieldsAnnotationKey]) {
 		if len(f.Path) == 2 && f.Path[1] == "expireAfter" {
@@ -211,7 +211,7 @@ func (c Converter) expiry(ctx context.Context, old, hub object) error {
 	return nil
 }
 
-// remembering returns a converter that asks for each pool only once. Use it for one review, from one goroutine.
+// remembering returns a converter that calls OwnerExpireAfter only once for each pool. Use it for one review, from one goroutine.
 func (c Converter) remembering() Converter {
 	ask := c.OwnerExpireAfter
 	if ask == nil {

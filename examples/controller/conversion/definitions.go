@@ -29,8 +29,8 @@ func Trust(ctx context.Context, c client.Client, bundle []byte, log *slog.Logger
 	return putBundle(ctx, c, DefinitionNames(), bundle, log)
 }
 
-// putBundle writes the CA bundle of the webhook to the CRDs. CRDs without a conversion webhook are not changed but returned: they
-// don't serve v1beta1.
+// putBundle writes the CA bundle of the webhook to the CRDs. CRDs without a conversion webhook are not changed but logged: they can't serve
+// v1beta1.
 func putBundle(ctx context.Context, c client.Client, names []string, bundle []byte, log *slog.Logger) error {
 	var errs []error
 	for _, name := range names {

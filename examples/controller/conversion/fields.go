@@ -17,23 +17,25 @@ const (
 	EarlierFieldsAnnotationKey = "compatibility.drawknife.dev/v1beta1-fields"
 )
 
-// field is a field that a conversion there and back changes.
+// field is a field that has another value after a conversion to the other version and back.
 type field struct {
 	// Path is the list of names from the object to the field; the first is spec or status.
 	Path []string `json:"path"`
-	// Was is its value after a conversion there and back; nil if it is lost. While the object has this value, Is replaces it.
+	// Was is its value after the conversion to the other version and back; nil if it is lost. While the object has this value, Is replaces
+	// it.
 	Was *json.RawMessage `json:"was,omitempty"`
 	// Is is the original value; nil if there was none.
 	Is *json.RawMessage `json:"is,omitempty"`
 }
 
-// there is the conversion in one direction. It stores in an annotation the values that the other direction needs.
+// The type there is the conversion in one direction. It stores in an annotation the values that the other direction needs.
 type there struct {
 	// forth converts an object, and back converts the result back.
 	forth, back func([]byte) (any, error)
 	// check returns an error for fields that the type of forth's result does not have.
 	check func([]byte) error
-	// takes is the annotation that forth's input may have and that is read; leaves is the annotation that is written to the result.
+	// takes is the key of the annotation that is read from forth's input, if the input has it; leaves is the key of the annotation that is
+	// written to the result.
 	takes, leaves string
 }
 
@@ -47,7 +49,7 @@ func (t there) convert(raw object) (object, error) {
 	}
 	out := plain
 	if fields := fieldsOf(kept); len(fields) > 0 {
-		// An annotation written by hand must not make the object unreadable.
+		// If an annotation was written by hand, it must not make the object unreadable.
 		if restored := put(plain, fields); t.sound(restored) {
 			out = restored
 		}
@@ -154,7 +156,7 @@ func raw(value any) *json.RawMessage {
 	return &message
 }
 
-// put returns the object with the unchanged fields restored.
+// put returns the object with the original value Is of each field that still has the value Was.
 func put(o object, fields []field) object {
 	out := copied(o)
 	for _, f := range fields {
@@ -178,7 +180,7 @@ func put(o object, fields []field) object {
 		last := f.Path[len(f.Path)-1]
 		now, there := into[last]
 		if there != (f.Was != nil) || there && !reflect.DeepEqual(now, value(f.Was)) {
-			continue // it was changed after the conversion
+			continue // the field was changed after the conversion
 		}
 		if f.Is == nil {
 			delete(into, last)

@@ -81,7 +81,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // mostNamed is the maximum number of objects in a message.
 const mostNamed = 10
 
-// respond converts all objects, or returns an error for each that can't be converted.
+// respond converts all objects; its result is an error if an object can't be converted.
 func (h *Handler) respond(r *http.Request, request *apiextensionsv1.ConversionRequest) *apiextensionsv1.ConversionResponse {
 	response := &apiextensionsv1.ConversionResponse{UID: request.UID, Result: metav1.Status{Status: metav1.StatusSuccess}}
 	var failed []string
@@ -110,7 +110,7 @@ func (h *Handler) respond(r *http.Request, request *apiextensionsv1.ConversionRe
 	return response
 }
 
-// one converts an object. A panic fails that object, not the whole controller.
+// one converts an object. If the conversion panics, only this object fails, and the controller continues.
 func one(ctx context.Context, converter Converter, text []byte, to string) (out []byte, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

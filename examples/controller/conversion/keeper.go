@@ -81,7 +81,7 @@ func (k *Keeper) ensure(ctx context.Context) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// The certificate to trust is published first, before it is used.
+	// Publish the authority's certificate before a certificate that it has signed is used.
 	if err := putBundle(ctx, k.Client, k.definitions(), kept.authorities, k.log()); err != nil {
 		return false, err
 	}

@@ -70,7 +70,7 @@ func (m *Migrator) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// toMigrate returns the CRD of that name if objects may be stored in another version than its storage version; otherwise it returns nil.
+// toMigrate returns the named CRD if objects may be stored in another version than its storage version; otherwise it returns nil.
 func (m *Migrator) toMigrate(ctx context.Context, name string) (*apiextensionsv1.CustomResourceDefinition, error) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := m.Client.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil {
@@ -103,10 +103,10 @@ func (m *Migrator) settle(ctx context.Context) error {
 	}
 }
 
-// errDefinitionChanged means that a CRD has changed since Settle started.
+// errDefinitionChanged means that a CRD has changed since settle started.
 var errDefinitionChanged = errors.New("its definition was changed in the meantime")
 
-// migrate writes all objects of a CRD that all API servers know.
+// migrate writes all objects of a CRD. settled is the CRD as all API servers know it.
 func (m *Migrator) migrate(ctx context.Context, settled *apiextensionsv1.CustomResourceDefinition) error {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := m.Client.Get(ctx, client.ObjectKeyFromObject(settled), crd); err != nil {

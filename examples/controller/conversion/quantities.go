@@ -54,7 +54,7 @@ func setAside(object []byte, of reflect.Type) ([]byte, stored) {
 	return append(out, object[from:]...), s
 }
 
-// unusedMark returns a mark that does not occur in the object. There are more marks than an object has digits.
+// unusedMark returns a mark that does not occur in the object. There is always one, because there are more marks than an object has digits.
 func unusedMark(object []byte) string {
 	used := make(map[string]bool)
 	for i := range len(object) - markLength + 1 {
@@ -96,7 +96,7 @@ func (s stored) putBack(object []byte) []byte {
 	}
 }
 
-// standsFor returns the quantity that the stand-in at the start of after replaces, and the length of the stand-in.
+// standsFor returns the quantity that the stand-in at the start of the text "after" replaces, and the length of the stand-in.
 func (s stored) standsFor(after []byte) (text string, length int) {
 	if len(after) <= numberLength || after[numberLength] != standInEnd || !digitsAlone(after[:numberLength]) {
 		return s.mark, 0

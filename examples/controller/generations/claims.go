@@ -112,13 +112,13 @@ func (t *translator) machine(claim *v1.NodeClaim, stored *v1alpha5.Machine, p *v
 		in.Annotations[StateAnnotation] = state
 	}
 	options := t.options.ProvisionerOptions()
-	options.Force = true // the spec was decided when the claim was created
+	options.Force = true // the conversion must not fail: the spec was fixed when the claim was created
 	if stored != nil {
 		out, _ := v1alpha5.MachineFromV1(in, stored.Provenance(), options)
 		return out
 	}
 	out, _ := v1alpha5.MachineFromV1(in, (&v1alpha5.Machine{}).Provenance(), options)
-	// As in earlier releases, a new Machine has the configuration of its kubelet and its instance.
+	// As in Karpenter, a new Machine has the kubelet configuration and the template reference of its Provisioner.
 	out.Spec.Kubelet = t.kubeletOf(p)
 	if p.Spec.ProviderRef != nil {
 		ref := *p.Spec.ProviderRef

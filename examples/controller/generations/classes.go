@@ -40,7 +40,7 @@ func parseClass(name string) className {
 	return className{template, provisioner}
 }
 
-// classOfProvisioner returns the node class of a Provisioner's Machines.
+// classOfProvisioner returns the node class of a Provisioner's Machines. kubelet says whether the Provisioner has a kubelet block.
 func classOfProvisioner(p *v1alpha5.Provisioner, kubelet bool) className {
 	if p.Spec.Provider != nil || p.Spec.ProviderRef == nil {
 		return className{provisioner: p.Name}
@@ -63,7 +63,7 @@ func classOfMachine(m *v1alpha5.Machine) className {
 	return className{m.Spec.MachineTemplateRef.Name, owner}
 }
 
-// plainReference returns a reference in its stored form.
+// plainReference changes a reference to its stored form.
 func plainReference(ref *v1.NodeClassReference) {
 	if n := parseClass(ref.Name); n != (className{}) {
 		ref.Name = n.template
@@ -97,7 +97,7 @@ func (t *translator) kubeletOf(p *v1alpha5.Provisioner) *v1alpha5.KubeletConfigu
 // unlimitedDensity is the pod limit of a node if network interfaces don't limit it.
 const unlimitedDensity = 110
 
-// classKubelet converts the kubelet block of a Provisioner to that of a node class, or nil if there is none.
+// classKubelet returns the kubelet block of a Provisioner as that of a node class, or nil if the Provisioner has none.
 func (t *translator) classKubelet(p *v1alpha5.Provisioner) *awsv1.KubeletConfiguration {
 	for _, converted := range t.read(p, provisionerKind, t.options).Objects {
 		if pool, ok := converted.Object.(*v1.NodePool); ok && pool.Annotations[v1beta1.KubeletAnnotationKey] != "" {

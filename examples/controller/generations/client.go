@@ -100,7 +100,7 @@ func (c *translating) Update(ctx context.Context, object client.Object, options 
 	return c.write(ctx, object, wholly(object), false)
 }
 
-// Patch stores the changes of metadata and spec in the patch.
+// Patch writes the changes of metadata and spec that the patch contains.
 func (c *translating) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 	if !first(object) {
 		return c.Client.Patch(ctx, object, patch, options...)
@@ -135,7 +135,7 @@ func (s *subResource) Update(ctx context.Context, object client.Object, options 
 	return s.client.write(ctx, object, wholly(object), true)
 }
 
-// Patch stores the changes of the status in the patch.
+// Patch writes the changes of the status that the patch contains.
 func (s *subResource) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
 	if !first(object) || s.name != "status" {
 		return s.SubResourceClient.Patch(ctx, object, patch, options...)

@@ -32,7 +32,7 @@ func (t *teller) AnnotatedEventf(about, related runtime.Object, annotations map[
 	t.EventRecorder.AnnotatedEventf(t.stored(about), related, annotations, kind, reason, action, note, args...)
 }
 
-// stored returns the stored object for the object about, which an event refers to.
+// stored returns the stored object of the event's object.
 func (t *teller) stored(about runtime.Object) runtime.Object {
 	switch o := about.(type) {
 	case *corev1.ObjectReference:
@@ -48,7 +48,8 @@ func (t *teller) stored(about runtime.Object) runtime.Object {
 	return about
 }
 
-// reference returns a reference to the Provisioner or Machine with this name, if the name has its generation or the UID matches.
+// reference returns a reference to the Provisioner or Machine with this name, if the name states the generation v1alpha5 or the UID
+// matches.
 func (t *teller) reference(ref *corev1.ObjectReference) *corev1.ObjectReference {
 	if name, older := strings.CutPrefix(ref.Name, classPrefix); older && (ref.Kind == v1.KindNodeClaim || ref.Kind == v1.KindNodePool) {
 		kind := machineKind

@@ -288,7 +288,7 @@ func (b *both) add(to func(cache.Informer, toolscache.ResourceEventHandler) (too
 func (b *both) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error {
 	list, ok := handle.(*registrations)
 	if !ok {
-		return nil // an unknown object counts as no object
+		return nil // a registration of another informer is ignored
 	}
 	var errs []error
 	for n, registration := range *list {
@@ -320,7 +320,7 @@ func (r *registrations) HasSyncedChecker() toolscache.DoneChecker { return allDo
 // allDone waits for one registration after the other.
 type allDone []toolscache.ResourceEventHandlerRegistration
 
-// Name names the informers that are waited for.
+// Name returns the name of the first registration's checker.
 func (a allDone) Name() string { return a[0].HasSyncedChecker().Name() }
 
 // Done is closed when all are done. Callers wait for one registration at a time: see toolscache.WaitFor.

@@ -42,7 +42,7 @@ func (t *translator) read(object convert.Object, kind schema.GroupVersionKind, o
 	return convert.Read([]convert.Document{{Object: copied}}, options)
 }
 
-// pool converts a Provisioner to a pool. It returns nil if it can't be converted, as the warnings explain.
+// pool converts a Provisioner to a pool. It returns nil if the Provisioner can't be converted, as the warnings explain.
 func (t *translator) pool(p *v1alpha5.Provisioner) (*v1.NodePool, conversion.Warnings) {
 	result := t.read(p, provisionerKind, t.options)
 	for _, converted := range result.Objects {

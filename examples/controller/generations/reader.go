@@ -121,7 +121,7 @@ func (r *reader) getClass(ctx context.Context, name className, into *awsv1.EC2No
 	return nil
 }
 
-// List implements client.Reader. Selectors apply to the v1 form of v1alpha5 objects too: see indexer.
+// List implements client.Reader. Selectors also apply to the v1 form of v1alpha5 objects: see indexer.
 func (r *reader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	if err := r.base.List(ctx, list, options...); err != nil {
 		return err

@@ -85,7 +85,7 @@ func View(mgr ctrl.Manager, o Options) (ctrl.Manager, error) {
 	return out, nil
 }
 
-// view returns nil for a cluster without any of the kinds.
+// view returns the manager for objects of v1 and v1alpha5, or nil if the cluster has none of the v1alpha5 kinds.
 func view(mgr ctrl.Manager, o Options) (*manager, error) {
 	has, err := kindsOf(mgr.GetRESTMapper())
 	if err != nil || !has.any() {

@@ -67,7 +67,7 @@ func addWatchers(mgr ctrl.Manager, t *translator, o Options) error {
 type watcher struct {
 	*translator
 	client client.Client
-	// reader reads v1 objects by name; their kinds may not be watched.
+	// reader reads v1 objects by name; this does not start a watch of their kinds.
 	reader client.Reader
 	events events.EventRecorder
 	log    *slog.Logger
@@ -126,7 +126,7 @@ func (w *watcher) provisioner(ctx context.Context, request reconcile.Request) (r
 	return reconcile.Result{RequeueAfter: lookAgain}, nil
 }
 
-// judge returns the problems and notes about a Provisioner.
+// judge returns the message about a Provisioner: its problems and notes.
 func (w *watcher) judge(ctx context.Context, p *v1alpha5.Provisioner) (verdict, error) {
 	pool, warnings := w.pool(p)
 	if ref := p.Spec.ProviderRef; ref != nil && w.has.templates && (ref.Kind == "" || ref.Kind == awsv1alpha1.KindAWSNodeTemplate) {
@@ -238,7 +238,7 @@ func problems(warnings conversion.Warnings, least conversion.Severity) string {
 	return text
 }
 
-// show maintains the Provisioner's condition Active: the condition Ready of its pool, or false if the Provisioner is ignored.
+// show writes the Provisioner's condition Active: the condition Ready of its pool, or false if the Provisioner is ignored.
 func (w *watcher) show(ctx context.Context, p *v1alpha5.Provisioner, v verdict) error {
 	want := v1beta1.Condition{
 		Type: v1alpha5.ConditionActive, Status: metav1.ConditionFalse, Reason: v.reason, Message: v.message,

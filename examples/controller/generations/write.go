@@ -47,7 +47,7 @@ func mergeOf(object client.Object, patch client.Patch) (change, error) {
 
 // wholly returns the change that replaces the whole object.
 func wholly(object client.Object) change {
-	fields, _ := asMap(object) // objects of this project are all JSON
+	fields, _ := asMap(object) // all objects of this project can be converted to JSON
 	return change{fields, object.GetResourceVersion(), true}
 }
 
@@ -173,7 +173,7 @@ func (c *translating) writeClaim(ctx context.Context, object *v1.NodeClaim, want
 	}
 	before, after := c.live.machine(base, stored, p), c.live.machine(want, stored, p)
 	if status && before.Annotations[StateAnnotation] != after.Annotations[StateAnnotation] {
-		// Write the status values for which Machine has no field first: they have no effect alone.
+		// First write the status values for which Machine has no field, as an annotation: alone they have no effect.
 		noted := before.DeepCopy()
 		noted.Annotations = after.Annotations
 		if err := c.send(ctx, stored, before, noted, false); err != nil {

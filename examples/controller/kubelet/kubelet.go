@@ -131,7 +131,7 @@ func (s *Simulator) Boot(node *corev1.Node, behaviour Behaviour) {
 		off()
 		return
 	}
-	// The kubelet is registered before its node exists: the first pod may be bound as soon as the node is ready.
+	// Record the instance before its node exists: the first pod may be bound as soon as the node is ready.
 	s.instances[node.Name] = &instance{behaviour: behaviour, off: off, running: true}
 	s.requeue(node.Name)
 	s.wg.Go(func() {
@@ -178,7 +178,7 @@ func (s *Simulator) Running() []string {
 	return names
 }
 
-// runs returns the behaviour of an instance that is on.
+// runs returns the behaviour of an instance, or false if the instance does not run.
 func (s *Simulator) runs(name string) (Behaviour, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// leaseDuration is what kubelets write into their leases.
+// leaseDuration is the duration that kubelets write into their leases.
 const leaseDuration = 40 * time.Second
 
 // retryEvery is the wait after a failed request.
@@ -108,7 +108,7 @@ func unlessGone(err error) error {
 	return err
 }
 
-// noteRegistered records that the Node exists, or is about to.
+// noteRegistered records that the Node exists, or will exist soon.
 func (s *Simulator) noteRegistered(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +133,7 @@ func (s *Simulator) wasReady(name string) bool {
 	return m != nil && m.ready
 }
 
-// conditions returns the conditions of a healthy node with this condition Ready.
+// conditions returns the conditions of a healthy node, but with the given status and reason of Ready.
 func conditions(ready corev1.ConditionStatus, reason string) []corev1.NodeCondition {
 	now := metav1.Now()
 	condition := func(kind corev1.NodeConditionType, status corev1.ConditionStatus, reason string) corev1.NodeCondition {

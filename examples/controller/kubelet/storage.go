@@ -73,8 +73,8 @@ func (s *Simulator) provision(ctx context.Context, namespace, name string) error
 	return err
 }
 
-// classOf returns the StorageClass of a claim. The claim may be seen before its class, and may have no other event later: so classOf then
-// reads the class from the API server.
+// classOf returns the StorageClass of a claim. If the cache does not have the class yet, classOf reads it from the API server, because the
+// claim may have no further event.
 func (s *Simulator) classOf(ctx context.Context, claim *corev1.PersistentVolumeClaim) (*storagev1.StorageClass, error) {
 	name := *claim.Spec.StorageClassName
 	class, err := s.classes.Get(name)

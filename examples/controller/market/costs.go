@@ -100,7 +100,7 @@ func (c *Costs) Model(s *scheduling.Snapshot) *scheduling.CostModel {
 	if c.options.Facts != nil {
 		model.Terms = append(model.Terms, c.options.Facts.ReadyTerms(s)...)
 	}
-	if err := model.Validate(); err != nil { // better list prices than no plan
+	if err := model.Validate(); err != nil { // planning with list prices is better than no plan
 		c.complain(err)
 		model = &scheduling.CostModel{}
 	}
@@ -201,7 +201,7 @@ func (c *Costs) inputs(s *scheduling.Snapshot) []spotrisk.TermsInput {
 // longestGap is the longest time between two snapshots for which nodes count as running all the time.
 const longestGap = 10 * time.Minute
 
-// observe notes the spot prices of the snapshot, and for how long its spot nodes have run since the last time.
+// observe records the spot prices of the snapshot, and for how long its spot nodes have run since the last snapshot.
 func (c *Costs) observe(s *scheduling.Snapshot, since time.Duration) {
 	for _, types := range s.Catalogs {
 		for _, t := range types {

@@ -89,7 +89,7 @@ func (s *Scores) Refresh(ctx context.Context) (asked int, err error) {
 	return asked, nil
 }
 
-// shape contains the common properties of peers.
+// shape contains the properties that instance types in a group have in common.
 type shape struct{ milliCPU, memory int64 }
 
 // Peers returns groups of at least three instance types with equal numbers of vCPUs and equal memory. There is one group for each such size
@@ -100,7 +100,7 @@ func (c *Costs) Peers() [][]string {
 	return c.peers
 }
 
-// peersOf finds the groups in a snapshot.
+// peersOf returns the groups of similar instance types in a snapshot.
 func peersOf(s *scheduling.Snapshot) [][]string {
 	shapes, names := map[string]shape{}, map[shape]map[string]bool{}
 	for _, types := range s.Catalogs {

@@ -21,7 +21,7 @@ import (
 const (
 	reviewEvery  = time.Minute
 	profileRetry = 5 * time.Minute
-	// never is longer than a process runs.
+	// never is a duration that is longer than any process runs.
 	never = 100 * 365 * 24 * time.Hour
 	// conflictRetry is the wait after a write conflict.
 	conflictRetry = 200 * time.Millisecond
@@ -88,7 +88,7 @@ func (d *duties) review(ctx context.Context) {
 }
 
 func (d *duties) complain(ctx context.Context, failure string, err error, more ...any) {
-	if ctx.Err() == nil && !apierrors.IsConflict(err) { // after a conflict, the next review in a minute repeats it
+	if ctx.Err() == nil && !apierrors.IsConflict(err) { // after a conflict, the next review in a minute repeats the task
 		d.log.Warn(failure, append(more, "error", err)...)
 	}
 }

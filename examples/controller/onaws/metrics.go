@@ -27,7 +27,7 @@ func countUnhealthy(registerer prometheus.Registerer) (func(aws.InterruptionKind
 	}, nil
 }
 
-// categoryOf returns the metric label of a poll's finding, or "" for other messages.
+// categoryOf returns the metric label for a kind of message that an instance status check causes, or "" for other kinds.
 func categoryOf(kind aws.InterruptionKind) string {
 	switch kind {
 	case aws.InstanceStatus:

@@ -132,7 +132,7 @@ func (a *actor) putClaim(ctx context.Context, r *round, want *v1.NodeClaim) erro
 	return err
 }
 
-// tellOfClaim counts the outcome of a claim in metrics.
+// tellOfClaim logs a change of a claim and counts it in metrics. It triggers planning if the claim has lost its node.
 func (a *actor) tellOfClaim(ctx context.Context, before, after *v1.NodeClaim) {
 	if after == nil {
 		a.metrics.claimTerminated(before, a.now())
@@ -202,7 +202,7 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 		return err
 	}
 	if e.Reason == "" {
-		return nil // the annotation is removed with its node, which another client deleted
+		return nil // no reason: another client deleted the node, and its claim follows
 	}
 	claim := r.claims[e.UID]
 	a.log.Info("gave up launching NodeClaim", "nodeClaim", e.Name, "reason", e.Reason)
@@ -252,7 +252,7 @@ func (a *actor) terminateInstance(ctx context.Context, r *round, claim *v1.NodeC
 	return r.answered(a.provider.Delete(ctx, claim), provisioning.InstanceEnding)
 }
 
-// answered records the provider's result: the instance is gone or, without an error, its present state.
+// answered records the provider's result: the instance is gone or, without an error, in the state otherwise.
 func (r *round) answered(err error, otherwise provisioning.InstanceState) error {
 	switch {
 	case cloudprovider.IsNodeClaimNotFound(err):

@@ -74,7 +74,7 @@ func Add(mgr ctrl.Manager, o Options) error {
 	return errors.Join(errs...)
 }
 
-// wiring has all parts and their connections.
+// wiring contains all reconcilers and their connections.
 type wiring struct {
 	feed      *feed
 	planner   *planner

@@ -122,7 +122,7 @@ func podNames(pods []scheduling.PodKey) []string {
 	return out
 }
 
-// shorten removes pods from the document until it is small enough.
+// shorten removes all pods and receivers from the document.
 func (d *ApprovalDocument) shorten() {
 	d.Shortened = true
 	for i := range d.Nodes {
@@ -134,7 +134,7 @@ func (d *ApprovalDocument) shorten() {
 	d.Receivers = nil
 }
 
-// object returns the ConfigMap of the command. While the command waits, only the ConfigMap's labels and annotations can be changed.
+// object returns the ConfigMap of the command. The data of the ConfigMap can't be changed, only its labels and annotations.
 func (a *approvals) object(cmd *disruption.Command, digest string, deadline time.Time) (*corev1.ConfigMap, error) {
 	d := approvalDocument(cmd, digest)
 	text, err := yaml.Marshal(d)

@@ -141,7 +141,7 @@ func orPending(answer *disruption.Approval) disruption.Approval {
 	return *answer
 }
 
-// decision reads the decision from the ConfigMap. The lock is held.
+// decision reads the decision from the ConfigMap. The caller holds a.mu.
 func (a *approvals) decision(ctx context.Context, known *approvalObject, object *corev1.ConfigMap) disruption.Approval {
 	by := object.Annotations[DecidedByAnnotationKey]
 	if why, refused := object.Annotations[RefusedAnnotationKey]; refused {
@@ -168,8 +168,8 @@ func (a *approvals) decision(ctx context.Context, known *approvalObject, object 
 	return disruption.Approval{Reason: fmt.Sprintf("kubectl annotate configmap -n %s %s %s=%s", a.namespace, known.name, ApprovedAnnotationKey, known.digest)}
 }
 
-// propose finds or creates the command's ConfigMap. It returns an answer if an earlier refusal of the same command is still in
-// force. The lock is held.
+// propose finds or creates the command's ConfigMap. If an earlier refusal of the same command is still in force, it returns that refusal.
+// The caller holds a.mu.
 func (a *approvals) propose(ctx context.Context, cmd *disruption.Command) (*approvalObject, *disruption.Approval, error) {
 	digest := cmd.Digest()
 	if err := a.flush(ctx, digest); err != nil {
@@ -273,7 +273,7 @@ func outcomeOf(step disruption.Step, known *approvalObject, now time.Time) appro
 	return out
 }
 
-// flush stores the outcome for the digest, if it is not stored yet. The lock is held.
+// flush stores the outcome for the digest, if it is not stored yet. The caller holds a.mu.
 func (a *approvals) flush(ctx context.Context, digest string) error {
 	out, has := a.unsaved[digest]
 	if !has {
@@ -291,7 +291,7 @@ func (a *approvals) flush(ctx context.Context, digest string) error {
 	return nil
 }
 
-// save writes an outcome on the ConfigMap.
+// save writes an outcome to the ConfigMap.
 func (a *approvals) save(ctx context.Context, base *corev1.ConfigMap, out approvalOutcome) error {
 	want := base.DeepCopy()
 	if want.Labels == nil {
@@ -315,7 +315,7 @@ func (a *approvals) remove(ctx context.Context, object *corev1.ConfigMap) error 
 }
 
 // sweep checks the ConfigMaps of unknown commands from time to time. If a command of an earlier process was not planned again, its
-// ConfigMap becomes outdated. All ConfigMaps are deleted an hour after their deadline.
+// ConfigMap becomes outdated. A ConfigMap is deleted an hour after its deadline, or an hour after the end of a refusal if that is later.
 func (a *approvals) sweep(ctx context.Context) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

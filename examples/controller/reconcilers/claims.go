@@ -38,7 +38,7 @@ type claimReconciler struct {
 	devices bool
 	// gone is called for deleted claims.
 	gone func(types.NamespacedName)
-	// removed is called for expired instances, for budgets with a rate.
+	// removed is called for expired claims, which count against budgets with a rate.
 	removed func(disruption.Disruption)
 
 	mu sync.Mutex

@@ -71,7 +71,7 @@ func newConditionMetrics(reader *conditionReader, objects bool, now func() time.
 	return m
 }
 
-// seen notes a change of an object.
+// seen records a change of an object.
 func (m *conditionMetrics) seen(before, after client.Object) {
 	kind, is := m.reader.of(after)
 	oldKind, was := m.reader.of(before)

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// deviceMetrics count devices by driver and NodePool. The number of time series is the number of drivers in the cluster's pools. Devices of
-// nodes without a NodePool, and devices that several nodes can use, have an empty pool label.
+// deviceMetrics count devices by driver and NodePool. Each metric has a time series for each driver in each NodePool. Devices of nodes
+// without a NodePool, and devices that several nodes can use, have an empty pool label.
 type deviceMetrics struct{ published, allocated, planned *prometheus.Desc }
 
 func newDeviceMetrics(desc func(subsystem, name, help string, labels ...string) *prometheus.Desc) deviceMetrics {
@@ -129,8 +129,8 @@ func (c *deviceCounts) plan(view *cluster.View, set *provisioning.PoolSet, publi
 	}
 }
 
-// allocatedDevices returns the devices that claims hold, each once. Devices that are claimed only for administration (adminAccess) are left
-// out.
+// allocatedDevices returns the devices that are allocated to claims, each once. Devices that are claimed only for administration
+// (adminAccess) are left out.
 func allocatedDevices(claims []*resourcev1.ResourceClaim) map[deviceKey]bool {
 	taken := map[deviceKey]bool{}
 	for _, claim := range claims {

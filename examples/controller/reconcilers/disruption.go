@@ -59,13 +59,13 @@ type disruptor struct {
 	// unsaved are pools with disruptions in the history that are not stored yet.
 	unsaved map[v1.PoolKey]unsavedHistory
 
-	// Only the goroutine that plans uses these.
+	// Only the goroutine that plans uses the following fields.
 	model     *scheduling.Model
 	idle      disruption.Idle
 	pace      disruption.Pace
 	unreached []v1.PoolKey
 	waves     waves
-	// memory is passed from one plan to the next. It is nil without a memory.
+	// memory is passed from one plan to the next. It is nil if the planner has no memory.
 	memory *disruption.Memory
 	// adopted is true after the search for commands of earlier processes. looked is the time of the first attempt.
 	adopted bool
@@ -187,7 +187,7 @@ func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, a
 		return disruption.PassFruitless, again, nil
 	}
 	if hosts := d.planner.bufferedNodes(); d.stale.Swap(false) || !maps.Equal(hosts, d.hosts) {
-		d.hosts = hosts // the view's revision does not include the hosts either
+		d.hosts = hosts // a change of the hosts does not change the view's revision
 		d.idle.Forget()
 	}
 	if wait := d.idle.Wait(view.Revision, now); wait > 0 {
@@ -221,7 +221,8 @@ func passOutcome(err error) disruption.PassOutcome {
 	return disruption.PassStarted
 }
 
-// survey examines all nodes. except are commands in progress, or commands about to start; their members count as candidates.
+// survey examines all nodes. Nodes of the commands in except are candidates, although these commands are in the queue. Nodes of the
+// commands in also are treated like those of commands in progress.
 func (d *disruptor) survey(view *cluster.View, except, also []*disruption.Command) (*disruption.Fleet, error) {
 	var err error
 	if d.model == nil {
@@ -297,7 +298,7 @@ func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	execution, err := d.queue.Add(cmd)
-	if err != nil { // the plan took the commands in progress into account, so the planner has a bug
+	if err != nil { // a bug of the planner: its plan must take the commands in progress into account
 		d.log.Error("cannot start disruption command", "command", cmd.ID, "description", cmd.String(), "error", err)
 		return
 	}

@@ -142,7 +142,7 @@ func seenAtOnce(effects []disruption.Effect) bool {
 }
 
 // step asks the command's execution for its next step, and carries it out. The error is the first failure. Failures that the execution must
-// know are also passed to it.
+// know about are also passed to it.
 func (d *disruptor) step(ctx context.Context, run *commandRun) (disruption.Step, error) {
 	observed, err := d.observe(ctx, run)
 	if err != nil {
@@ -246,7 +246,7 @@ func (d *disruptor) observeReplacement(ctx context.Context, r *launchedReplaceme
 	return state, nil
 }
 
-// begun records that a command has started: its replacements were launched and its members are being removed. The lock is held.
+// begun records that a command has started: its replacements were launched and its members are being removed. The caller holds d.mu.
 func (d *disruptor) begun(run *commandRun) {
 	cmd := run.execution.Command()
 	d.told.take(cmd.StartedSamples())

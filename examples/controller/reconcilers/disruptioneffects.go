@@ -19,8 +19,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// effect carries out one effect of a command; run is nil for effects that are undone after a restart. A missing object causes no error. A
-// write conflict causes no error either if there is a command, because the command repeats the effect.
+// effect carries out one effect of a command; run is nil for effects that are undone after a restart. A missing object causes no error. If
+// run is not nil, a write conflict causes no error, because the command repeats the effect.
 func (d *disruptor) effect(ctx context.Context, run *commandRun, effect disruption.Effect) error {
 	err := disruption.Do(ctx, effect, commandEffects{d, run})
 	if err != nil && run != nil && apierrors.IsConflict(err) {
@@ -48,7 +48,8 @@ func (d *disruptor) askApproval(ctx context.Context, run *commandRun, ask disrup
 	return nil
 }
 
-// noteTainting notes in the execution that a member could not be tainted. After a write conflict, the command repeats the effect.
+// noteTainting records for the execution that a member could not be tainted. A write conflict is not recorded, because the command then
+// repeats the effect.
 func (d *disruptor) noteTainting(run *commandRun, node string, err error) {
 	if err == nil || run == nil || apierrors.IsConflict(err) {
 		return

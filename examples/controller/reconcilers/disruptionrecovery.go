@@ -158,7 +158,7 @@ func (d *disruptor) adoptApprovals(ctx context.Context, view *cluster.View, foun
 	}
 }
 
-// restOfWaves delays the first plan until the wave of an earlier process is over, if that process had planned more waves.
+// restOfWaves returns waves that delay the first plan until the wave of an earlier process is over, if that process had planned more waves.
 func restOfWaves(under []*disruption.Command, now time.Time) waves {
 	under = slices.DeleteFunc(slices.Clone(under), func(cmd *disruption.Command) bool { return cmd.Wave >= cmd.Waves })
 	if len(under) == 0 {

@@ -15,7 +15,7 @@ type restricter interface {
 	Restrict(ctx context.Context, f *disruption.Fleet, commands []*disruption.Command) (good []*disruption.Command, rejected []*disruption.RejectedError, err error)
 }
 
-// errUnanswered is returned because of a bug in the planner.
+// errUnanswered means that the planner has a bug: it neither accepted nor rejected a command.
 var errUnanswered = errors.New("the planner does not report whether the command is still valid")
 
 // validate validates all waiting commands together, in the order of their plan, because a command may be valid only together with another
@@ -43,7 +43,7 @@ func (d *disruptor) validate(ctx context.Context) error {
 	for _, cmd := range list {
 		answer := answers[cmd.ID]
 		if answer != nil && answer.Command != nil && d.options.Approver != nil {
-			// Only approved actions may be carried out. This includes the set of pods to evict.
+			// Only approved actions may be carried out. Therefore, the pods to evict must also be the approved ones.
 			if why := disruption.MovedOn(fleet, answer.Command); why != nil {
 				answer = &disruption.Validation{Err: why}
 			}
@@ -86,7 +86,7 @@ func (d *disruptor) unvalidated() []*disruption.Command {
 }
 
 // recheck asks the planner which commands are still valid. It asks for all commands together if the planner supports that. Otherwise it
-// asks for one after another, and counts the earlier commands as in progress. It uses the last surveyed fleet.
+// asks for one after another, and counts the earlier commands as in progress. It also returns the last surveyed fleet.
 func (d *disruptor) recheck(ctx context.Context, view *cluster.View, list []*disruption.Command) (fleet *disruption.Fleet, good []*disruption.Command, rejected []*disruption.RejectedError, err error) {
 	ctx, cancel := context.WithTimeout(ctx, *d.options.PlanTimeout)
 	defer cancel()

@@ -88,7 +88,7 @@ func (f *feed) Start(ctx context.Context) error {
 		if registrations[i], err = informer.AddEventHandler(f.handler()); err != nil {
 			return fmt.Errorf("watching %s: %w", w.kind, err)
 		}
-		defer func() { _ = informer.RemoveEventHandler(registrations[i]) }() // an unknown object counts as missing
+		defer func() { _ = informer.RemoveEventHandler(registrations[i]) }() // the error only says that the handler is not registered
 	}
 	for _, class := range f.classes {
 		informer, err := f.informers.GetInformer(ctx, class)
@@ -99,7 +99,7 @@ func (f *feed) Start(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("watching %T: %w", class, err)
 		}
-		defer func() { _ = informer.RemoveEventHandler(registration) }() // an unknown object counts as missing
+		defer func() { _ = informer.RemoveEventHandler(registration) }() // the error only says that the handler is not registered
 	}
 	for i, w := range f.kinds {
 		// When the handler has synced, it has received all objects of the API server.

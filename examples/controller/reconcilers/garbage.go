@@ -165,7 +165,7 @@ func (g *garbageCollector) askAgain(ctx context.Context, p *piece) {
 	}
 }
 
-// end reads the object's nodes from the API and removes the object, if it is still garbage.
+// end reads the nodes of the piece from the API, and removes the piece if it is still garbage.
 func (g *garbageCollector) end(ctx context.Context, p *piece, again provisioning.GarbageState, began time.Time) error {
 	if p.instance != nil {
 		again.Instances = []*v1.NodeClaim{p.instance}
@@ -207,14 +207,14 @@ func (g *garbageCollector) note(ctx context.Context, p *piece) {
 	}
 	failures := g.refused[p.ID()].failures + 1
 	wait := provisioning.GarbageBackOff(failures)
-	// The shortest wait is as long as the interval between checks. It is shortened a little: otherwise the next check would come just
-	// before its end.
+	// The shortest wait is as long as the interval between checks. Shorten every wait by half of this interval: otherwise the next check
+	// could come just before the end of the wait.
 	g.refused[p.ID()] = refusal{failures: failures, until: g.now().Add(wait - provisioning.GarbageEvery/2)}
 	g.metrics.garbageFailed.WithLabelValues(string(p.Kind), poolName(p.Labels())).Inc()
 	g.log.Warn("cannot collect garbage", append(p.attributes(), "failures", failures, "retryAfter", wait, "error", p.err)...)
 }
 
-// attributes of a log record about the piece.
+// attributes returns the attributes of a log record about the piece.
 func (p *piece) attributes() []any {
 	list := []any{"kind", string(p.Kind), "nodePool", poolName(p.Labels()), "providerID", p.ProviderID}
 	if p.Claim != nil && p.Claim.Name != "" {

@@ -113,7 +113,7 @@ func attachmentsTo(ctx context.Context, c client.Reader, node string) ([]*storag
 	return pointers(list.Items), nil
 }
 
-// poolOf returns the NodePool of a claim, or nil if it has none, or if the pool is deleted.
+// poolOf returns the NodePool of a claim, or nil if the claim has no pool or the pool is deleted.
 func poolOf(ctx context.Context, c client.Reader, claim *v1.NodeClaim) (*v1.NodePool, error) {
 	key := v1.PoolOf(claim.Labels)
 	if key.IsZero() {

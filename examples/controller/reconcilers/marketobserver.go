@@ -34,7 +34,7 @@ func (a *actor) launched(key cloudprovider.OfferingKey, now time.Time) {
 	}
 }
 
-// ordinary reports whether an offering is on ordinary hardware.
+// ordinary reports whether an offering has no special hardware, according to the provider's HardwareLabels.
 func (a *actor) ordinary(key cloudprovider.OfferingKey) bool {
 	return key.Hardware(a.provider.Describe().HardwareLabels) == ""
 }

@@ -179,7 +179,7 @@ func (s sums) addList(list corev1.ResourceList) {
 	}
 }
 
-// load is the sum of the requests of an instance's pods.
+// load contains the sums of the requests and limits of an instance's pods.
 type load struct{ requests, limits, daemonRequests, daemonLimits sums }
 
 func loadOf(m *cluster.NodeState) load {
@@ -227,7 +227,7 @@ func (s *stateMetrics) node(m *cluster.NodeState, l *load, now time.Time, gauge 
 	}
 }
 
-// pod sends the metrics of one pod, and of its instance, if it is bound to one.
+// pod sends the metrics of one pod. m is the instance to which the pod is bound, or nil.
 func (s *stateMetrics) pod(pod *corev1.Pod, m *cluster.NodeState, gauge func(*prometheus.Desc, float64, ...string)) {
 	owner := ""
 	if ref := metav1.GetControllerOf(pod); ref != nil {

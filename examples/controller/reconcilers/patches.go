@@ -30,8 +30,8 @@ func vanished(err error) error {
 	return err
 }
 
-// putClaim stores want's metadata and status; base is the claim as it was read before. It returns the claim as stored, or nil if it is
-// gone, or its last finalizer was removed.
+// putClaim stores want's metadata and status; base is the claim as it was read before. It returns the claim as stored, or nil if the claim
+// is gone, for example because its last finalizer was removed.
 func putClaim(ctx context.Context, c client.Client, base, want *v1.NodeClaim) (*v1.NodeClaim, error) {
 	stored, err := storeClaim(ctx, c, base, want)
 	if errors.Is(err, errVanished) {
@@ -86,8 +86,8 @@ func putPool(ctx context.Context, c client.Client, base, want *v1.NodePool) erro
 	return c.Status().Patch(ctx, next, unchangedSince(stored))
 }
 
-// putNode stores want's metadata and taints; base is the node as it was read before. It returns the node as stored, or nil if it is gone,
-// or its last finalizer was removed.
+// putNode stores want's metadata and taints; base is the node as it was read before. It returns the node as stored, or nil if the node is
+// gone, for example because its last finalizer was removed.
 func putNode(ctx context.Context, c client.Client, base, want *corev1.Node) (*corev1.Node, error) {
 	stored, err := storeNode(ctx, c, base, want)
 	if errors.Is(err, errVanished) {

@@ -46,11 +46,11 @@ type planner struct {
 
 	triggers triggers
 	devices  deviceTemplates
-	// Only the goroutine of Start uses these.
+	// Only the goroutine of Start uses the following fields.
 	batch  *provisioning.Batch
 	model  *scheduling.Model
 	passes int
-	// waiting are the pods of the last pass. A pod with a place stays here until it is bound, because kube-scheduler may give the
+	// waiting is the number of pods in the last pass. A pod with a place also counts until it is bound, because kube-scheduler may give the
 	// place to another pod.
 	waiting int
 	retryAt time.Time

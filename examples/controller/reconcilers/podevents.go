@@ -18,7 +18,7 @@ import (
 type podEvents struct {
 	*actor
 	mu sync.Mutex
-	// last is the latest event of a node that is not stored yet, by the node's name.
+	// last contains the time of the latest event on each node if that time is not stored yet. Keys are names of nodes.
 	last map[string]time.Time
 	// leads is true after Start was called. Before that, no process stores events. Events older than handover are forgotten, because the
 	// previous leader has stored them; swept is the time of the last check.
@@ -31,8 +31,8 @@ const (
 	handover = 5 * time.Minute
 	// podEventsEvery is the interval for storing events.
 	podEventsEvery = time.Second
-	// strangerFor is how long an event is kept if its node is not in the cache, or if the claim does not name the node yet: each kind has
-	// its own watch, so pods may be seen before nodes and claims.
+	// strangerFor is how long an event is kept if its node is not in the cache, or if no claim names the node yet. Each kind has its own
+	// watch, so pods may be seen before nodes and claims.
 	strangerFor = 30 * time.Second
 )
 

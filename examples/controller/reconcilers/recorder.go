@@ -26,8 +26,8 @@ type recorder struct {
 	mu sync.Mutex
 	// until is the time at which each event may be published again.
 	until map[eventKey]time.Time
-	// nominations have one common rate limit, because a large pass has events for thousands of pods: tokens is the number that was left at
-	// the time refilled.
+	// nominations have one common rate limit, because a large pass has events for thousands of pods. The field is the number of tokens that
+	// were left at the time refilled.
 	nominations float64
 	refilled    time.Time
 }

@@ -42,7 +42,7 @@ type wantedEviction struct {
 }
 
 const (
-	// wantedFor is a little longer than the interval at which drains repeat their wanted evictions.
+	// wantedFor is longer than the interval at which drains repeat their wanted evictions.
 	wantedFor = 3 * drainPause
 	// surgeRetry is the wait after a failed look.
 	surgeRetry = 2 * time.Second
@@ -139,7 +139,7 @@ func (s *surge) present(list []provisioning.EvictPod, pods []*corev1.Pod) []prov
 	})
 }
 
-// objects returns all workloads. They belong to the cache: read them only.
+// objects returns all Deployments, ReplicaSets and HorizontalPodAutoscalers. They belong to the cache: read them only.
 func (s *surge) objects(ctx context.Context) (o provisioning.WorkloadObjects, err error) {
 	var deployments appsv1.DeploymentList
 	var sets appsv1.ReplicaSetList
