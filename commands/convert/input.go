@@ -79,7 +79,7 @@ func addFile(folder, name string, add func(folder, name string, r io.Reader) err
 	return add(folder, name, file)
 }
 
-// filesOf returns the file itself, or the manifests of a folder, sorted. Links to folders are not followed.
+// filesOf returns the input if it is a file, or the sorted manifests in the folder. Links to folders are not followed.
 func filesOf(input string, recursive bool) ([]string, error) {
 	if strings.Contains(input, "://") {
 		return nil, fmt.Errorf("%s: URLs are not read; download it, and give the file or - for standard input", input)

@@ -44,7 +44,7 @@ type documentKey struct {
 	document int
 }
 
-// newRewriter notes the documents before they are converted, because a conversion may change them.
+// newRewriter records the documents before they are converted, because a conversion may change them.
 func newRewriter(documents []convert.Document) *rewriter {
 	r := &rewriter{objects: map[documentKey][]convert.Converted{}}
 	for _, d := range documents {
@@ -63,7 +63,7 @@ func newRewriter(documents []convert.Document) *rewriter {
 }
 
 // rewrite returns the files with the converted objects in the place of the originals. Everything else in the files stays as it is: other
-// documents, and in changed documents the comments, the order of keys and the spelling of values that are the same.
+// documents, and in changed documents the comments, the order of keys and the spelling of unchanged values.
 func (r *rewriter) rewrite(inputs []input, objects []convert.Converted) ([]rewrittenFile, error) {
 	for _, o := range objects {
 		key := documentKey{o.Position.Source, o.Position.Document}

@@ -172,10 +172,10 @@ func (o options) rewriteFiles(r *rewriter, inputs []input, result convert.Result
 	return exitConverted, nil
 }
 
-// placeholder is a value that something else fills in later: ${NAME} or $(NAME).
+// placeholder matches a value that something else fills in later: ${NAME} or $(NAME).
 var placeholder = regexp.MustCompile(`\$[{(][A-Za-z_][A-Za-z0-9_]*[})]`)
 
-// aboutPlaceholders says how to fill in placeholders if they caused the refusal of values, or "" if there are none.
+// aboutPlaceholders says how to fill in placeholders if they caused the refusal of values, or returns "" if they did not.
 func (o options) aboutPlaceholders(warnings conversion.Warnings) string {
 	for _, w := range warnings {
 		if found := placeholder.FindString(w.Message); w.Severity == conversion.SeverityError && found != "" {

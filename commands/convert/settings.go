@@ -66,7 +66,7 @@ func takeSettings(documents []convert.Document) ([]convert.Document, *settings.L
 	return rest, found, nil
 }
 
-// settle decides which settings apply: those of --settings take precedence over those among the inputs. It prints problems of the settings.
+// settle decides which settings apply: those of --settings take precedence over those in the inputs. It prints problems of the settings.
 // With --strict, such a problem is an error.
 func (o *options) settle(documents []convert.Document, stderr io.Writer) ([]convert.Document, error) {
 	documents, found, err := takeSettings(documents)

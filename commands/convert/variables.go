@@ -14,10 +14,10 @@ import (
 	"github.com/drawknife/drawknife/aws/convert"
 )
 
-// variable is a text that something else fills in before the manifests are applied: ${NAME}, $(NAME) or <NAME>.
+// variable matches a text that something else fills in before the manifests are applied: ${NAME}, $(NAME) or <NAME>.
 var variable = regexp.MustCompile(`\$\{[A-Za-z_][^}\s]*\}|\$\([A-Za-z_][A-Za-z0-9_.]*\)|<[A-Z][A-Z0-9_-]*>`)
 
-// numeric is a line with a field that holds a quantity or a number.
+// numeric matches a line with a field that holds a quantity or a number.
 var numeric = regexp.MustCompile(`^\s*(- +)?["']?(cpu|memory|ephemeral-storage|pods|nodes|volumeSize|iops|maxPods|podsPerCore|[a-z0-9.-]+/[a-zA-Z0-9._-]+)["']?\s*:`)
 
 const (

@@ -39,7 +39,7 @@ type options struct {
 	// inputs are files or "-"; at least one.
 	inputs  []string
 	cluster launchtemplate.Cluster
-	// class and pool are names; empty if the input has only one.
+	// class and pool are the names of the objects to use; they may be empty if the input has only one of the kind.
 	class, pool string
 	capacity    string
 	// instanceTypes are names; if empty, the default is used.

@@ -30,7 +30,8 @@ func indexArchitectures(snapshot *scheduling.Snapshot) architectures {
 	return of
 }
 
-// restrictImages keeps pods off nodes of architectures for which their images are not built, as far as --images and annotations say so.
+// restrictImages keeps pods off nodes of architectures for which their images are not built. It knows these architectures from --images and
+// annotations.
 func (s *simulation) restrictImages(snapshot *scheduling.Snapshot) (*scheduling.Snapshot, error) {
 	var known images.Known
 	if s.images != "" {

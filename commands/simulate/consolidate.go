@@ -118,8 +118,9 @@ func allVerdicts(snapshot *scheduling.Snapshot, fleet *disruption.Fleet, plan *d
 	return all
 }
 
-// standIn creates NodeClaims for nodes that lack them. If the input has no NodeClaim at all, each node of a pool gets one, so that listed
-// nodes can be planned. Each v1alpha5 node without a Machine also gets one, because such nodes existed before Machines.
+// standIn creates NodeClaims for nodes that lack them. If the input has no NodeClaim at all, each node of a pool gets one, so that a list
+// of nodes without NodeClaims can be planned. Each v1alpha5 node without a Machine also gets one, because such nodes existed before
+// Machines.
 func (s *simulation) standIn(snapshot *scheduling.Snapshot) {
 	listed := slices.ContainsFunc(snapshot.Nodes, func(n scheduling.Node) bool { return n.Claim != nil })
 	made := 0

@@ -97,7 +97,7 @@ func (s *simulation) packingAfter(p *packer, c consolidation, d consolidationDoc
 	return packing
 }
 
-// drawnNode draws an existing node with these pods.
+// drawnNode draws an existing node with the given pods.
 func (s *simulation) drawnNode(p *packer, c consolidation, n *scheduling.Node, pods []string, mark string) report.Node {
 	_, allocatable := n.Amounts()
 	price := c.prices[n.Name]

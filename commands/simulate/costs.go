@@ -212,7 +212,7 @@ func readCommitments(name string) (*commitments.Account, error) {
 	return account, nil
 }
 
-// remarkOnCommitments notes which commitments of the file the plan can't count on, and why.
+// remarkOnCommitments prints which commitments of the file the plan can't count on, and why.
 func (s *simulation) remarkOnCommitments(account *commitments.Account, shares []commitments.Share) {
 	left := map[string]*commitments.Share{}
 	for i := range shares {

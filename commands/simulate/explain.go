@@ -147,8 +147,8 @@ type ruleDocument struct {
 	Saving float64 `json:"saving"`
 	// MorePods is how many more pods get a place without the rule.
 	MorePods int `json:"morePods"`
-	// Place is the place of the pod in the plan without the rule. It is left out for rules of NodePools in explanations of a pool, and for
-	// a pod without a place.
+	// Place is the place of the pod in the plan without the rule. It is left out in explanations of a NodePool, and for a pod without a
+	// place.
 	Place *placeDocument `json:"place,omitempty"`
 }
 

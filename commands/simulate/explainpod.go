@@ -65,7 +65,7 @@ type alternativeDocument struct {
 	Zone         string  `json:"zone"`
 	CapacityType string  `json:"capacityType"`
 	Price        float64 `json:"price"`
-	// More is how much more than the planned type this type costs, in USD per hour.
+	// More is the amount by which this type costs more than the planned type, in USD per hour.
 	More float64 `json:"more"`
 }
 

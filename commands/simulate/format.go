@@ -67,7 +67,7 @@ func padLeft(s string, columns int) string {
 	return strings.Repeat(" ", max(0, columns-width(s))) + s
 }
 
-// bar draws a share between 0 and 1 in cells columns, brackets not counted.
+// bar draws a share between 0 and 1. The bar is cells columns wide, without the brackets.
 func (c canvas) bar(share float64, cells int) string {
 	share = min(max(share, 0), 1)
 	if !c.rich {

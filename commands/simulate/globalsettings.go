@@ -59,7 +59,7 @@ func unknownKeys(read *settings.Loaded) []string {
 	return keys
 }
 
-// remarkOnSettings prints which settings of the ConfigMap count, which don't, and which are wrong.
+// remarkOnSettings prints which settings of the ConfigMap have an effect, which have none, and which are wrong.
 func (s *simulation) remarkOnSettings(pools []scheduling.NodePool) {
 	if s.global == nil {
 		return

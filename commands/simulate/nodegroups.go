@@ -20,7 +20,7 @@ type nodeKind struct {
 	price        float64
 	// reservation is the name of the reservation; empty for none.
 	reservation string
-	// terms is the calculation of its price; empty for a list price.
+	// terms is the calculation of the price; empty for a list price.
 	terms string
 	// minValuesRelaxed is true if the nodes have fewer instance types, or other values, than the minValues of the pool require.
 	minValuesRelaxed bool

@@ -202,7 +202,7 @@ func (p *packer) add(pod pagePod, cost float64) {
 	c.cost += cost
 }
 
-// costTables show what the nodes cost by workload, by namespace and, with --cost-label, by that label.
+// costTables returns tables with the cost of the nodes by workload, by namespace and, with --cost-label, by that label.
 func (p *packer) costTables() []report.Table {
 	if len(p.costs) < 2 {
 		return nil

@@ -50,7 +50,7 @@ func planFacts(s summary) []report.Fact {
 	return facts
 }
 
-// planComparisons compares the plan with other costs of the same pods or of the same nodes.
+// planComparisons returns bars that compare the plan's cost with other costs of the same pods or of the same nodes.
 func planComparisons(s summary) []report.Comparison {
 	c := report.Comparison{Title: "What the new nodes cost, USD per hour"}
 	add := func(name string, value float64, note string) {

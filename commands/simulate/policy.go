@@ -253,7 +253,7 @@ func singleNodeWorkloads(r result) []gate.Object {
 		}
 	}
 	for _, u := range r.plan.Unschedulable {
-		add(index[u.Pod], "") // a pod without a place is on no node with the others
+		add(index[u.Pod], "") // a pod without a place is not on the node of the others
 	}
 	var list []gate.Object
 	for w, s := range of {

@@ -21,7 +21,7 @@ import (
 const (
 	// poolGone means that the NodePools given by --diff lack this pool, so that its nodes are removed.
 	poolGone cloudprovider.DriftReason = "NodePoolGone"
-	// nodeClassDrift means that the settings of its node class differ.
+	// nodeClassDrift means that the settings of the pool's node class differ.
 	nodeClassDrift cloudprovider.DriftReason = "NodeClassDrift"
 )
 
@@ -170,7 +170,7 @@ func (d *difference) drift(snapshot *scheduling.Snapshot, old, other poolSet, af
 	return gone, nil
 }
 
-// addLaunches adds the nodes that a plan launches.
+// addLaunches adds the nodes that a plan launches to the cost.
 func (s *simulation) addLaunches(cost *nodeCost, plan *scheduling.Plan) {
 	for i := range plan.NewNodes {
 		kind := kindOf(&plan.NewNodes[i])

@@ -60,7 +60,7 @@ func sourcesOf(list []planning.PricesFrom) []priceSource {
 
 // pricing describes the prices behind a plan's cost.
 type pricing struct {
-	// sources of the new nodes' prices, by capacity type and source.
+	// sources are the origins of the new nodes' prices, by capacity type and source.
 	sources []priceSource
 	// onDemand is what the same nodes cost on demand, USD per hour; 0 if no node is spot, or if it is not known.
 	onDemand float64

@@ -101,7 +101,7 @@ func (s *simulation) addSpotRisk(snapshot *scheduling.Snapshot) error {
 	return nil
 }
 
-// termsInputs returns one input for each catalog, because an offering may have different prices in them, for example with a licence.
+// termsInputs returns one input for each catalog, because the price of an offering may differ between catalogs, for example with a licence.
 func (s *simulation) termsInputs(snapshot *scheduling.Snapshot) []spotrisk.TermsInput {
 	pools := map[string][]string{}
 	for i := range snapshot.NodePools {

@@ -35,8 +35,8 @@ type canvas struct {
 	markdown bool
 }
 
-// newCanvas determines the capabilities of w. getenv reads the environment: NO_COLOR (no-color.org) and TERM=dumb request plain text, which
-// --color always overrides.
+// newCanvas determines the capabilities of w. getenv reads the environment: NO_COLOR (no-color.org) and TERM=dumb request plain text. The
+// value always of --color overrides them.
 func newCanvas(w io.Writer, mode colorMode, getenv func(string) string) canvas {
 	if f, ok := w.(formed); ok {
 		return canvas{width: endless, markdown: f.form == outputMarkdown}

@@ -78,8 +78,8 @@ func newAdoptionGuard(config *rest.Config, options *ctrl.Options, p settings.Pro
 	return out, nil
 }
 
-// first runs before this controller acts for the first time. If the settings request it, first adopts the objects in the cluster.
-// Otherwise, if never is true, it returns an error if the cluster has objects that are not adopted.
+// first runs before this controller acts for the first time. It adopts the objects in the cluster if the settings request this. Otherwise,
+// if never is true, it returns an error for a cluster with objects that are not adopted.
 func (t *adoptionGuard) first(ctx context.Context, never bool) error {
 	var err error
 	switch {

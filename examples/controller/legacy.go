@@ -46,7 +46,8 @@ func legacyOf(l *settings.Legacy) *convert.LegacySettings {
 	}
 }
 
-// configMap returns the data of a ConfigMap, or nil if it does not exist or the controller may not read it.
+// configMap returns the data of a ConfigMap, or nil if it does not exist. A logging ConfigMap that the controller may not read counts as
+// missing.
 func configMap(ctx context.Context, c client.Reader, namespace, name string) (map[string]string, error) {
 	object := &corev1.ConfigMap{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)

@@ -43,7 +43,7 @@ type planned struct {
 	costs   provisioning.LaunchCosts
 }
 
-// addMarket gives the reconcilers the cost model, and stores observations.
+// addMarket gives the reconcilers the cost model and the facts that are learned from nodes, and stores what is learned.
 func addMarket(mgr ctrl.Manager, s settings.Settings, provider cloudprovider.CloudProvider, sharing *market.Sharing, wanted *reconcilers.Options, log *slog.Logger) error {
 	onAWS, _ := provider.(*onaws.Provider)
 	options := market.CostsOptions{Cluster: cmp.Or(s.AWS.ClusterName, "default"), Fees: wanted.CostModel, Logger: log}

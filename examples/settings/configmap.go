@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// tagsKey is the key for all global tags as JSON. Up to 0.23, each tag had its own key with this prefix.
+// tagsKey is the key for all global tags as JSON. Up to Karpenter 0.23, each tag had its own key with this prefix.
 const tagsKey = "aws.tags"
 
 // ParseLegacyConfigMap reads the data of the ConfigMap karpenter-global-settings of any release. Unknown keys cause warnings; empty values

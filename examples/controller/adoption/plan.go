@@ -149,7 +149,7 @@ func (p planner) poolOf(claim *v1.NodeClaim) *v1.NodePool {
 	return nil
 }
 
-// kindOf returns first for an object of v1alpha5, and later for other objects.
+// kindOf returns the parameter first for an object of v1alpha5, and the parameter later for other objects.
 func kindOf(o metav1.Object, later, first string) string {
 	if v1.GenerationOf(o) == v1.GenerationV1Alpha5 {
 		return first

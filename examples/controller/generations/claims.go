@@ -23,7 +23,7 @@ type claimState struct {
 	TerminationGracePeriod *v1.Duration `json:"terminationGracePeriod,omitempty"`
 	// MinValues has the minValues of requirements, by the requirement's index.
 	MinValues map[int]int `json:"minValues,omitempty"`
-	// LastPodEventTime is when a pod of its node last came or went.
+	// LastPodEventTime is when a pod was last bound to its node or removed from it.
 	LastPodEventTime metav1.Time `json:"lastPodEventTime,omitzero"`
 	// ImageID is the image of its instance.
 	ImageID string `json:"imageID,omitempty"`

@@ -19,7 +19,7 @@ type reader struct {
 	*translator
 }
 
-// notFound is the API's error for an object that does not exist, or can't be converted to v1.
+// notFound returns the API's error for an object that does not exist, or can't be converted to v1.
 func notFound(kind string, key client.ObjectKey) error {
 	return apierrors.NewNotFound(schema.GroupResource{Group: v1.Group, Resource: kind}, key.String())
 }

@@ -33,7 +33,7 @@ import (
 // DefaultHeartbeat is how often a kubelet renews its lease.
 const DefaultHeartbeat = 10 * time.Second
 
-// workers are the goroutines that work on pods.
+// workers is the number of goroutines that process pods.
 const workers = 8
 
 // Options of a simulator.

@@ -48,7 +48,7 @@ func marketOf(key cloudprovider.OfferingKey) (spotrisk.Key, bool) {
 	return spotrisk.Key{InstanceType: key.InstanceType, Zone: key.Zone}, key.CapacityType == v1.CapacityTypeSpot && key.InstanceType != "" && key.Zone != ""
 }
 
-// spotOf returns the market of a spot node that has joined and stays.
+// spotOf returns the instance type and zone of a spot node. It returns false if the node has not joined, leaves, or is not spot.
 func spotOf(n *scheduling.Node) (spotrisk.Key, bool) {
 	if n.Object == nil || n.Leaving {
 		return spotrisk.Key{}, false

@@ -38,7 +38,7 @@ func ofNoPool(pool *v1.NodePool) *v1.NodePool {
 type overlays struct {
 	client client.Reader
 	lookup *requirements.Lookup
-	// types are a pool's instance types without overlays.
+	// types returns a pool's instance types without overlays.
 	types func(context.Context, *v1.NodePool) ([]*cloudprovider.InstanceType, error)
 
 	mu     sync.Mutex

@@ -33,7 +33,7 @@ type actor struct {
 	evict    func(provisioning.EvictPod)
 	recorder *recorder
 	metrics  *metrics
-	// planNow triggers planning at once, because a planned instance will not be launched.
+	// planNow triggers planning at once, because a planned instance will not be launched or a node was lost.
 	planNow func()
 	// podsOf returns the pods that need another node when the claim's node is removed. They belong to the view and must not be
 	// changed.

@@ -57,7 +57,7 @@ const (
 const (
 	// approvalPrefix is the prefix of ConfigMap names, before the digest.
 	approvalPrefix = "drawknife-disruption-"
-	// approvalSweep is how often ConfigMaps of unknown commands are checked; approvalKept is how long they are kept.
+	// approvalSweep is how often ConfigMaps of unknown commands are checked; approvalKept is how long they are kept after their deadline.
 	approvalSweep = time.Minute
 	approvalKept  = time.Hour
 	// longestOutcome is the maximum length of an outcome's reason: all annotations of an object share one size limit.

@@ -61,8 +61,8 @@ func (f *formerApprovals) removed(ctx context.Context, now time.Time) bool {
 	return false
 }
 
-// madeForApproval reports whether package reconcilers created the ConfigMap for approval. It checks all labels and annotations: a ConfigMap
-// that merely has one of the labels is not deleted.
+// madeForApproval reports whether package reconcilers created the ConfigMap for approval. It checks the name, an annotation and the
+// content: a ConfigMap that merely has one of the labels is not deleted.
 func madeForApproval(object *corev1.ConfigMap) bool {
 	digest, named := strings.CutPrefix(object.Name, approvalPrefix)
 	return named && digest != "" && object.Annotations[ApprovalDigestAnnotationKey] == digest && object.Immutable != nil && *object.Immutable &&

@@ -34,7 +34,7 @@ type claimReconciler struct {
 	// reader reads from the API server: a node that the cache does not show yet must not count as lost.
 	reader   client.Reader
 	supports func(v1.NodeClassReference) bool
-	// devices makes nodes wait for the drivers that their plan relies on.
+	// devices says that nodes must wait for the drivers that their plan relies on.
 	devices bool
 	// gone is called for deleted claims.
 	gone func(types.NamespacedName)

@@ -15,8 +15,8 @@ import (
 )
 
 // conditionMetrics are the metrics operator_<kind>_status_condition_* and operator_<kind>_termination_*: the conditions of
-// objects, how long they last, how often they change, and how long deletions take. For a kind without objects, only counters and histograms
-// remain.
+// objects, how long they last, how often they change, and how long deletions take. If objects is false for a kind, only its counters and
+// histograms remain.
 type conditionMetrics struct {
 	reader  *conditionReader
 	now     func() time.Time

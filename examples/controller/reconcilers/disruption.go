@@ -47,7 +47,7 @@ type disruptor struct {
 	approvals *approvals
 	// former deletes the ConfigMaps of an earlier configuration; it is nil once they are deleted.
 	former *formerApprovals
-	// refusals are commands that the approver refused recently.
+	// refusals contains commands that were refused or failed recently, and pools whose nodes must not be disrupted.
 	refusals *disruption.Refusals
 
 	mu      sync.Mutex

@@ -63,7 +63,7 @@ func (d *DisruptionOptions) complete(o *Options) error {
 	return nil
 }
 
-// withinRate limits the number of new nodes of each command to the launches allowed per minute; 0 means no limit. Planners from outside
+// withinRate returns the planner with a limit: a command may launch at most nodesPerMinute nodes; 0 means no limit. Planners from outside
 // package disruption are not changed: see disruptor.overRate.
 func withinRate(planner disruption.Planner, nodesPerMinute int) disruption.Planner {
 	global, ok := planner.(*disruption.Global)

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// holdBack reports whether the launch rate limiter does not allow the command's replacements now. In that case the command is not started,
-// and its nodes are not disrupted until launches are allowed.
+// holdBack reports whether the command must not start now, because the launch rate limiter or overRate does not allow its replacements. In
+// that case the command is not started, and its nodes are not disrupted until launches are allowed.
 func (d *disruptor) holdBack(cmd *disruption.Command) bool {
 	var prices []float64
 	for i := range cmd.Replacements {

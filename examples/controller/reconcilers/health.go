@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// health records the results of launches; many reconcilers share it.
+// health records the results of launches and registrations; many reconcilers share it.
 type health struct {
 	mu       sync.Mutex
 	memory   *provisioning.RegistrationHealth

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// leadership knows whether this process leads. Components that also watch on standbys publish only if it does.
+// leadership knows whether this process leads. Components that also watch on standbys publish only if this process leads.
 type leadership struct{ atomic.Bool }
 
 // NeedLeaderElection returns true: it is started when the process has been elected.

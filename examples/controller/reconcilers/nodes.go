@@ -50,7 +50,7 @@ func (r *nodeReconciler) setup(mgr ctrl.Manager, concurrency int) error {
 		Complete(r)
 }
 
-// leavingNodeOf returns the node of a pod if the node is being drained.
+// leavingNodeOf returns the node of a pod if the node is being deleted.
 func (r *nodeReconciler) leavingNodeOf(ctx context.Context, pod client.Object) []reconcile.Request {
 	name := types.NamespacedName{Name: pod.(*corev1.Pod).Spec.NodeName}
 	node := &corev1.Node{}

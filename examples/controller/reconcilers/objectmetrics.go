@@ -23,7 +23,7 @@ import (
 
 // stateMetrics are the metrics of section 17 that show the current state. They are computed from the view of the cluster at the time of the
 // scrape, so a deleted object has no metrics. There is a time series for each node and resource, and for each pod that has not ended. If
-// there are no objects, only the time series of the whole cluster remain.
+// objects is false, only the time series of the whole cluster remain.
 type stateMetrics struct {
 	state    *cluster.State
 	now      func() time.Time
@@ -245,7 +245,7 @@ func (s *stateMetrics) pod(pod *corev1.Pod, m *cluster.NodeState, gauge func(*pr
 func (s *stateMetrics) passBegan(now time.Time) { s.passing.Store(now.UnixNano()) }
 func (s *stateMetrics) passEnded()              { s.passing.Store(0) }
 
-// learn stores the instance prices of a planning pass.
+// learn stores the instance types of a planning pass, which contain the prices.
 func (s *stateMetrics) learn(set *provisioning.PoolSet) { s.catalogs.Store(set) }
 
 // poolCosts sends the costs of the pools' instances at the prices of the last planning pass. Offerings that are no longer available have no

@@ -55,7 +55,7 @@ type planner struct {
 	waiting int
 	retryAt time.Time
 
-	// launching is held while claims are created, so that only one goroutine at a time computes limits. scaling is held while the number of
+	// launching is held while claims are created, so that only one goroutine at a time uses the limits. scaling is held while the number of
 	// nodes of a static pool is compared and changed.
 	launching, scaling sync.Mutex
 	// buffered are the nodes on which the last pass put placeholders.

@@ -41,8 +41,7 @@ type eventKey struct {
 }
 
 const (
-	// mostRemembered limits how many events are remembered. If there are more, the oldest expire early, so at worst an event is published
-	// twice.
+	// mostRemembered limits how many events are remembered. If there are more, all are forgotten, so at worst an event is published twice.
 	mostRemembered = 20_000
 	// nominationRate and nominationBurst limit the Nominated events (PRV section 16).
 	nominationRate  = 5.0 // per second

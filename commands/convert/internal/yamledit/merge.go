@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// merge returns a node with the value want. It keeps the comments, styles and order of keys of old.
+// merge returns a node with the value want. It keeps the comments, the styles and the order of keys of the node old.
 func (e *editor) merge(old *yaml.Node, want any, name string) *yaml.Node {
 	if equal(name, valueOf(old), want) {
 		return old

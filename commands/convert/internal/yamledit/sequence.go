@@ -12,7 +12,7 @@ func isPlainScalar(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 && !strings.Contains(n.Value, "\n")
 }
 
-// scalar replaces a scalar in its line by another scalar.
+// scalar returns line with the scalar old replaced by next, or false if that is not possible.
 func (e *editor) scalar(old *yaml.Node, next any, line string) (string, bool) {
 	if old.Kind != yaml.ScalarNode || old.Column < 1 || old.Column-1 > len(line) {
 		return "", false

@@ -67,7 +67,7 @@ func (j *stream) field(v reflect.Value) {
 	j.text("\n  ]")
 }
 
-// value writes a value; its further lines begin with prefix.
+// value writes a value; all its lines but the first begin with prefix.
 func (j *stream) value(v any, prefix string) {
 	if j.err != nil {
 		return

@@ -57,7 +57,7 @@ func (b *bounded) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// columns are the possible names of a trace's columns: those of this program, and those of the openb trace, which has whole numbers of
+// columns contains the index of each column of a trace. openb is true for the openb trace, which has other titles, and whole numbers of
 // seconds, millicores and MiB.
 type columns struct {
 	name, arrival, departure, cpu, memory, gpu int

@@ -12,7 +12,8 @@ import (
 const (
 	// plotHeight is the height of a chart in units of its view box.
 	plotHeight = 300
-	// timeMarks is the number of times below a chart, chartRows that of the rows of its table, and mostEvents that of its marks.
+	// timeMarks is the number of times below a chart, chartRows the number of rows of its table, and mostEvents the largest number of
+	// events that are marked.
 	timeMarks  = 5
 	chartRows  = 20
 	mostEvents = 400
@@ -168,7 +169,7 @@ func linePath(s Series, periods int, top float64) string {
 	return b.String()
 }
 
-// areaPath draws the area between below and the values on top of it.
+// areaPath draws the area between the values of below and the sums of these values and those of s.
 func areaPath(s Series, below []float64, top float64) string {
 	var b strings.Builder
 	height := func(value float64) string { return units(plotHeight - plotHeight*value/top) }
