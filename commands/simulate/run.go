@@ -357,7 +357,7 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return writeFileFor(name, 0o666, write)
 }
 
-// writeFileFor is writeFile with permissions. An existing file with other permissions than these also gets them.
+// writeFileFor is writeFile with permissions. An existing file with more permissions than these gets exactly these.
 func writeFileFor(name string, mode os.FileMode, write func(io.Writer) error) error {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {

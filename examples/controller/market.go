@@ -97,7 +97,7 @@ func addMarket(mgr ctrl.Manager, s settings.Settings, provider cloudprovider.Clo
 	return keepHistory(mgr, s, parts, provider.Describe(), wanted, log)
 }
 
-// keepHistory keeps what is learned in the ConfigMap of the settings, if there is one.
+// keepHistory stores the parts and the stock estimate in the ConfigMap for history, if the settings name one.
 func keepHistory(mgr ctrl.Manager, s settings.Settings, parts []market.Part, capabilities cloudprovider.Capabilities, wanted *reconcilers.Options, log *slog.Logger) error {
 	if s.Process.HistoryConfigMap == "" {
 		return nil

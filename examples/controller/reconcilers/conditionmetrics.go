@@ -14,9 +14,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// conditionMetrics are the metrics operator_<kind>_status_condition_* and operator_<kind>_termination_*: the conditions of
-// objects, how long they last, how often they change, and how long deletions take. If objects is false for a kind, only its counters and
-// histograms remain.
+// conditionMetrics are the metrics operator_<kind>_status_condition_* and operator_<kind>_termination_*: the conditions of objects, how
+// long they last, how often they change, and how long deletions take. If objects is false, only counters and histograms remain.
 type conditionMetrics struct {
 	reader  *conditionReader
 	now     func() time.Time

@@ -157,7 +157,8 @@ func (a *requestAnswerer) hold(ctx context.Context, view *cluster.View) (*cluste
 	return &out, nil
 }
 
-// requestReconciler triggers passes for requests: at once when a request or a PodTemplate is created or deleted, and from time to time.
+// requestReconciler triggers passes for requests: at once when a request or a PodTemplate is created, changed or deleted, and also from
+// time to time.
 type requestReconciler struct{ add func(types.UID) }
 
 func (r *requestReconciler) setup(mgr ctrl.Manager) error {
@@ -169,7 +170,7 @@ func (r *requestReconciler) setup(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile triggers a pass, and requests to be called again.
+// Reconcile triggers a pass. It is called again after requestsEvery.
 func (r *requestReconciler) Reconcile(context.Context, reconcile.Request) (reconcile.Result, error) {
 	r.add(requestsTrigger)
 	return reconcile.Result{RequeueAfter: requestsEvery}, nil

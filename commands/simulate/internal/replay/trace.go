@@ -57,8 +57,8 @@ func (b *bounded) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// columns contains the index of each column of a trace. openb is true for the openb trace, which has other titles, and whole numbers of
-// seconds, millicores and MiB.
+// columns contains the index of each column of a trace, or -1 for a column that the trace lacks. openb is true for the openb trace, which
+// has other titles, and whole numbers of seconds, millicores and MiB.
 type columns struct {
 	name, arrival, departure, cpu, memory, gpu int
 	claims, templates                          int
