@@ -245,7 +245,7 @@ func isBlank(text []byte) bool {
 	return true
 }
 
-// apply writes the files in place, prints how they would change, or writes them to another folder. It returns how many files change.
+// apply changes the files in place, or prints how they would change. It returns how many files change.
 func (o options) apply(files []rewrittenFile, stdout io.Writer) (int, error) {
 	changed := 0
 	for i := range files {

@@ -67,7 +67,7 @@ func takeSettings(documents []convert.Document) ([]convert.Document, *settings.L
 }
 
 // settle decides which settings apply: those of --settings take precedence over those in the inputs. It prints problems of the settings.
-// With --strict, such a problem is an error.
+// With --strict, unknown settings are an error.
 func (o *options) settle(documents []convert.Document, stderr io.Writer) ([]convert.Document, error) {
 	documents, found, err := takeSettings(documents)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// consolidationPage is the page of a plan of disruption: the nodes before and after, and its commands one by one.
-// reference is the plan of Karpenter's methods for the same nodes; nil if it is not known.
+// consolidationPage is the page of a plan of disruption: the nodes before and after, and its commands one by one. reference is the plan of
+// Karpenter's methods for the same nodes; nil if it was not made.
 func (s *simulation) consolidationPage(c consolidation, d consolidationDocument, reference *consolidation) *report.Page {
 	page := &report.Page{
 		Title: "Consolidation of " + s.inputName(), Subtitle: fmt.Sprintf("%s, %s of them candidates", counted(d.Summary.Nodes, "node"), number(d.Summary.Candidates)),

@@ -78,7 +78,7 @@ func (p *nodePlaces) region() (region, instead string) {
 	return "", ""
 }
 
-// elsewhere returns the numbers of nodes in other regions, or "" if all are in the given region.
+// elsewhere returns a remark about the nodes that are not in the given region, or "" if all are in it.
 func (p *nodePlaces) elsewhere(region string) string {
 	var items []string
 	for _, other := range sortedKeys(p.nodes) {

@@ -18,8 +18,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/spotrisk"
 )
 
-// newSharing makes clusters of the account share their use of commitments. It returns nil if planning does not count commitments, or if
-// there is no place for reports.
+// newSharing returns the Sharing with which clusters of the account share their use of commitments. It returns nil if planning does not
+// count commitments, or if there is no place for reports.
 func newSharing(mgr ctrl.Manager, s settings.Settings, log *slog.Logger) *market.Sharing {
 	if s.Process.Provider != settings.ProviderAWS || !s.AWS.Commitments && s.Planning.CommitmentsFile == "" {
 		return nil

@@ -113,7 +113,8 @@ func (p *Provider) start(ctx context.Context, name string, claim *v1.NodeClaim, 
 	})
 }
 
-// giveUp frees a machine that could not be switched on. It is switched off first, because it may have started after all.
+// giveUp marks a machine that could not be switched on as broken, and as stopping. Other calls then switch it off before it is free,
+// because it may have started after all.
 func (p *Provider) giveUp(name string) {
 	p.mu.Lock()
 	p.broken[name] = option.Time(p.options.Clock, time.Now).Add(option.Or(p.options.BrokenFor, DefaultBrokenFor))

@@ -32,7 +32,8 @@ func newLayer(source Source) *Layer { return &Layer{Source: source, entries: mak
 
 func (l *Layer) report(p *Problem) { l.Problems = append(l.Problems, p) }
 
-// set adds a value, unless it is invalid or the setting already has a value. If that value is different, set reports a conflict.
+// set adds a value, unless it is invalid or the setting already has a value. A value with over replaces a value without. If the setting has
+// a different value with the same over, set reports a conflict.
 func (l *Layer) set(s *setting, e entry) {
 	effect, err := s.effect(e.text)
 	if err != nil {

@@ -84,7 +84,7 @@ func (s *Simulator) restore(ctx context.Context, name string) error {
 }
 
 // join creates the Node. The Node may exist already: the response to an earlier attempt was lost, or the kubelet was restarted. If another
-// instance's Node has that name, join waits until it is gone.
+// instance's Node has that name, join returns an error until that Node is gone.
 func (s *Simulator) join(ctx context.Context, node *corev1.Node) (*corev1.Node, error) {
 	created, err := s.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
 	if !apierrors.IsAlreadyExists(err) {
@@ -162,8 +162,8 @@ func reduce(have, less corev1.ResourceList) {
 	}
 }
 
-// tellDrivers writes the node's CSINode. It first deletes the CSINode of an earlier node of that name: garbage collection would
-// remove it later and leave the node without one.
+// tellDrivers writes the node's CSINode. If an earlier node of that name has left a CSINode, tellDrivers deletes it and returns an error,
+// so that the caller tries again: garbage collection would remove it later and leave the node without one.
 func (s *Simulator) tellDrivers(ctx context.Context, node *corev1.Node, behaviour Behaviour) error {
 	drivers := behaviour.Drivers
 	if drivers == nil {

@@ -88,8 +88,8 @@ func (s *Simulator) classOf(ctx context.Context, claim *corev1.PersistentVolumeC
 }
 
 // zones returns the allowed zones of a claim's volume; an empty list means any zone. wait is true if kube-scheduler must still choose a
-// node. If the chosen node is gone, zones returns the claim to kube-scheduler, as real drivers do. Otherwise the claim would keep that node
-// forever.
+// node. If the chosen node is gone, zones gives the claim back to kube-scheduler, as real drivers do. Otherwise the claim would keep that
+// node forever.
 func (s *Simulator) zones(ctx context.Context, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (zones []string, wait bool, err error) {
 	if selected := claim.Annotations[selectedNodeAnnotation]; selected != "" {
 		node, err := s.nodes.Get(selected)

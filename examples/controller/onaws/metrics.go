@@ -8,7 +8,8 @@ import (
 	"github.com/drawknife/drawknife/aws"
 )
 
-// countUnhealthy registers and updates the counter of instances that EC2 reports as impaired or due for maintenance.
+// countUnhealthy registers the counter of instances that EC2 reports as impaired or due for maintenance, and returns the function that
+// counts.
 func countUnhealthy(registerer prometheus.Registerer) (func(aws.InterruptionKind, aws.InterruptedInstance), error) {
 	if registerer == nil {
 		return nil, nil

@@ -103,8 +103,8 @@ func (d *disruptor) setReason(ctx context.Context, e disruption.SetReason) error
 	})
 }
 
-// launchReplacement launches a replacement like any other instance: within limits and the launch rate. The replaced node no
-// longer counts against the limits.
+// launchReplacement launches a replacement like any other instance: within limits and the launch rate. The members of the command no longer
+// count against the limits.
 func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e disruption.LaunchReplacement) error {
 	done := &run.replacements[e.Index]
 	if done.held != nil && d.now().Before(done.held.Until) {

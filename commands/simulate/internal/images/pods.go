@@ -111,8 +111,8 @@ func sameTemplate(a, b *corev1.Pod) bool {
 		&a.Spec.Containers[0] == &b.Spec.Containers[0] && a.Spec.Affinity == b.Spec.Affinity
 }
 
-// architectures returns the architectures that suit all images of the pod, sorted. Images with unknown architectures don't count; if all
-// are unknown, it returns nil.
+// architectures returns the architectures of the pod's annotation or, without it, those that suit all images of the pod, sorted. Images
+// with unknown architectures don't count; if all are unknown, it returns nil.
 func (r *restricter) architectures(pod *corev1.Pod) ([]string, error) {
 	var all []string
 	if text := pod.Annotations[Annotation]; text != "" {
