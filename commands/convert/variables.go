@@ -35,7 +35,7 @@ type variables struct {
 	all      []byte
 }
 
-// hideVariables replaces the variables of all inputs.
+// hideVariables replaces the variables of all inputs with stand-ins.
 func hideVariables(inputs []input) *variables {
 	v := &variables{standIns: map[string]string{}, spelling: map[string]string{}}
 	for _, in := range inputs {

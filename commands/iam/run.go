@@ -208,7 +208,7 @@ type document struct {
 
 func newDocument(setup iam.Setup) document { return document{"iam.drawknife.dev/v1", "Setup", setup} }
 
-// list reads a comma-separated flag.
+// list returns the entries of a comma-separated text.
 func list(text string) []string {
 	if text == "" {
 		return nil

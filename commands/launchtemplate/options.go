@@ -132,7 +132,7 @@ func parseOptions(args []string) (options, error) {
 	return l.options(inputs)
 }
 
-// list reads a comma-separated flag.
+// list returns the entries of a comma-separated flag.
 func list(flag, text string) ([]string, error) {
 	if text == "" {
 		return nil, nil

@@ -63,7 +63,7 @@ func relay(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 	}
 	program := filepath.Join(filepath.Dir(self), siblingName())
 	info, err := os.Stat(program)
-	if own, failed := os.Stat(self); err == nil && failed == nil && os.SameFile(info, own) { // otherwise it would run itself forever
+	if own, failed := os.Stat(self); err == nil && failed == nil && os.SameFile(info, own) { // it must not run itself
 		return 0, fmt.Errorf("%w, though its name is %s: build it with: go build -tags aws -o %q ./examples/simulate", errWithoutAWS, siblingName(), program)
 	}
 	if err != nil || !info.Mode().IsRegular() {
@@ -73,7 +73,7 @@ func relay(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 	command := exec.CommandContext(ctx, program, args...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	if runtime.GOOS == "windows" {
-		command.Cancel = func() error { return command.Process.Kill() } // this platform cannot interrupt a process
+		command.Cancel = func() error { return command.Process.Kill() } // Windows cannot interrupt a process
 	}
 	command.Stdin, command.Stdout, command.Stderr = stdin, stdout, stderr
 	err = command.Run()

@@ -29,7 +29,7 @@ type explainOptions struct {
 	maxPlans int
 }
 
-// explainCommand explains pods, nodes and NodePools.
+// explainCommand returns the command that explains pods, nodes and NodePools.
 func explainCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "explain", Summary: "Explain a pod, a node or a NodePool: why it is planned so, and what each rule costs", Arguments: "pod|node|nodepool NAME " + inputs,

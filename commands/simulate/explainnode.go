@@ -29,7 +29,7 @@ type nodeExplanation struct {
 	Notes     []planNote      `json:"notes"`
 }
 
-// shareDocument is a share of a node.
+// shareDocument is the share of a node that one workload requests.
 type shareDocument struct {
 	Workload string `json:"workload,omitempty"`
 	Pods     int    `json:"pods"`

@@ -59,7 +59,7 @@ func (p *placeDocument) String() string {
 	return fmt.Sprintf("%s in %s, %s, %s/h", p.InstanceType, p.Zone, p.CapacityType, dollars(p.Price))
 }
 
-// alternativeDocument is another instance type.
+// alternativeDocument is another instance type that would hold the pods.
 type alternativeDocument struct {
 	InstanceType string  `json:"instanceType"`
 	Zone         string  `json:"zone"`

@@ -145,7 +145,7 @@ func (h headroom) rooms() []bufferRoom {
 	return rooms
 }
 
-// placed returns how many placeholders have room.
+// placed returns how many placeholders have a place.
 func (h headroom) placed() int { return len(h.buffer) - len(h.unplaced) }
 
 // headroomLead precedes placeholders in the text if they are listed after pods.

@@ -125,7 +125,7 @@ type options struct {
 	images string
 	// rendering says whether folders of Kustomize and Helm are rendered.
 	rendering rendering
-	// query is the planner's query.
+	// query contains the policies by which pods are planned.
 	query scheduling.Query
 }
 

@@ -23,7 +23,7 @@ type nodePlaces struct {
 	silent  int
 }
 
-// placesOf reads the places of the nodes.
+// placesOf returns the regions and zones of the snapshot's nodes.
 func placesOf(snapshot *scheduling.Snapshot) nodePlaces {
 	p := nodePlaces{zones: make(map[string][]string), nodes: make(map[string]int), foreign: make(map[string]int)}
 	for i := range snapshot.Nodes {

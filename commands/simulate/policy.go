@@ -176,7 +176,7 @@ func evictedFrom(snapshot *scheduling.Snapshot, names map[string]bool) int {
 	return count
 }
 
-// objectOf names a workload in a report. A pod without an owner is an object of its own.
+// objectOf returns the object that names a workload in a report. A pod without an owner is an object of its own.
 func objectOf(w workload, pod string) gate.Object {
 	if w.bare() {
 		return gate.Object{Namespace: w.namespace, Name: pod}

@@ -132,7 +132,7 @@ func (s *simulation) printDifference(d difference) error {
 	return b.Flush()
 }
 
-// writeDifference writes a difference in a form. Text is written for a file, not for a terminal.
+// writeDifference writes a difference in the given format. Text is written for a file, not for a terminal.
 func (s *simulation) writeDifference(w io.Writer, form outputFormat, d difference, doc differenceDocument) error {
 	switch {
 	case form == outputSARIF:

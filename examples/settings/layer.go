@@ -168,7 +168,7 @@ func laidOn(layers []Layer) Settings {
 	return effective
 }
 
-// text formats a setting's value for people. It leaves a nil Legacy nil.
+// text formats a setting's value for people. If Legacy is nil, it stays nil.
 func (s Settings) text(of *setting) string {
 	if s.AWS.Legacy != nil {
 		l := *s.AWS.Legacy

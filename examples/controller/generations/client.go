@@ -112,7 +112,7 @@ func (c *translating) Patch(ctx context.Context, object client.Object, patch cli
 	return c.write(ctx, object, change, false)
 }
 
-// Status writes the status.
+// Status returns a client for the status.
 func (c *translating) Status() client.SubResourceWriter { return c.SubResource("status") }
 
 // SubResource returns a client for a subresource.

@@ -254,7 +254,7 @@ func (b *both) AddEventHandler(handler toolscache.ResourceEventHandler) (toolsca
 	}, handler)
 }
 
-// AddEventHandlerWithResyncPeriod is AddEventHandler with a period.
+// AddEventHandlerWithResyncPeriod is AddEventHandler with a resync period.
 func (b *both) AddEventHandlerWithResyncPeriod(handler toolscache.ResourceEventHandler, period time.Duration) (toolscache.ResourceEventHandlerRegistration, error) {
 	return b.add(func(i cache.Informer, h toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
 		return i.AddEventHandlerWithResyncPeriod(h, period)

@@ -147,7 +147,7 @@ func conditions(ready corev1.ConditionStatus, reason string) []corev1.NodeCondit
 	}
 }
 
-// reduce subtracts resources, down to zero.
+// reduce subtracts less from have; no amount falls below zero.
 func reduce(have, less corev1.ResourceList) {
 	for name, quantity := range less {
 		left, ok := have[name]

@@ -48,7 +48,7 @@ func (s *Simulator) syncPod(ctx context.Context, key types.NamespacedName) (time
 		return 0, s.patchStatus(ctx, pod, runningStatus(pod, metav1.NewTime(now)))
 	case pod.Status.Phase == corev1.PodRunning:
 		if began := pod.Status.StartTime; began != nil && saidUnready(pod) {
-			return 0, s.patchStatus(ctx, pod, runningStatus(pod, *began)) // its change triggers the next check
+			return 0, s.patchStatus(ctx, pod, runningStatus(pod, *began)) // the change of the pod triggers the next check
 		}
 		after, err := time.ParseDuration(pod.Annotations[CompletesAfter])
 		if err != nil || pod.Status.StartTime == nil {

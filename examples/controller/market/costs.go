@@ -58,7 +58,7 @@ type Costs struct {
 	riskOf   []string              // the pools and catalogs for which the risk was computed
 	risk     []planning.CostTerm   // of spot risk
 	model    *scheduling.CostModel // the last returned model
-	uses     commitments.Uses      // uses of the last snapshot
+	uses     commitments.Uses      // how much the nodes of the last snapshot use of commitments
 	peers    [][]string            // see Peers
 	failed   string                // the last error
 }

@@ -141,7 +141,7 @@ func (r *classReconciler) write(ctx context.Context, observed *aws.ObservedNodeC
 			return client.IgnoreNotFound(err)
 		}
 		if next.DeletionTimestamp != nil && len(next.Finalizers) == 0 {
-			return nil // its last finalizer was removed
+			return nil // the class is gone, because its last finalizer was removed
 		}
 		stored = next
 	}

@@ -106,7 +106,7 @@ func ServerVersion(api discovery.ServerVersionInterface) func() (string, error) 
 		if err != nil {
 			return "", fmt.Errorf("asking the API server for its version: %w", err)
 		}
-		minor := strings.TrimRight(info.Minor, "+") // EKS uses this form
+		minor := strings.TrimRight(info.Minor, "+") // EKS appends "+" to the minor version
 		if info.Major == "" || minor == "" {
 			return "", fmt.Errorf("asking the API server for its version: unexpected answer %q.%q", info.Major, info.Minor)
 		}

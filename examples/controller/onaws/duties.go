@@ -103,7 +103,7 @@ func (d *duties) tag(ctx context.Context, claim *v1.NodeClaim) error {
 	}
 	if err := d.provider.TagNode(ctx, claim); err != nil {
 		if cloudprovider.IsNodeClaimNotFound(err) {
-			return nil // it is being deleted
+			return nil // the instance is gone, and its claim will be deleted
 		}
 		return err
 	}

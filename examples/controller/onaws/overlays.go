@@ -71,7 +71,7 @@ func (o *overlays) Overlay(ctx context.Context, nodePool string, types []*cloudp
 		case v1.QualifiedName(pool) == nodePool:
 			entry.Types, known = types, pool.Key()
 		case !pool.Conditions().IsTrue(v1.ConditionReady):
-			continue // planning also leaves it out
+			continue // planning also leaves the pool out
 		default:
 			var err error
 			if entry.Types, err = o.types(ctx, pool); err != nil {

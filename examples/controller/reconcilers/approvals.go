@@ -347,7 +347,7 @@ func (a *approvals) sweep(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// tidy checks one ConfigMap.
+// tidy marks one ConfigMap as expired or outdated, or deletes it, when it is time for that.
 func (a *approvals) tidy(ctx context.Context, object *corev1.ConfigMap, now time.Time) error {
 	state, deadline := ApprovalState(object.Labels[ApprovalStateLabelKey]), timeIn(object, ApprovalDeadlineAnnotationKey)
 	last := deadline

@@ -198,7 +198,7 @@ func (d *disruptor) noteDisruptions(ctx context.Context, run *commandRun, e disr
 	return err
 }
 
-// note records disruptions for budgets with a rate and for cool-downs. The lock is held by the caller.
+// note records disruptions for budgets with a rate and for cool-downs. The caller holds d.mu.
 func (d *disruptor) note(started ...disruption.Disruption) {
 	d.history = d.history.Add(started...).Within(d.options.longestWindow(), d.now())
 }

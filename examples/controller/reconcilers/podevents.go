@@ -20,8 +20,8 @@ type podEvents struct {
 	mu sync.Mutex
 	// last contains the time of the latest event on each node if that time is not stored yet. Keys are names of nodes.
 	last map[string]time.Time
-	// leads is true after Start was called. Before that, no process stores events. Events older than handover are forgotten, because the
-	// previous leader has stored them; swept is the time of the last check.
+	// leads is true after Start was called. Before that, this process stores no events. Events older than handover are forgotten, because
+	// the previous leader has stored them; swept is the time of the last check.
 	leads bool
 	swept time.Time
 }

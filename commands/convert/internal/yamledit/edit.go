@@ -287,7 +287,7 @@ func (e *editor) comments(lines []string) []string {
 	return lines[:n]
 }
 
-// entry edits an entry whose value changes.
+// entry returns the lines of an entry with the new value next.
 func (e *editor) entry(key, value *yaml.Node, next any, at span, lines []string) []string {
 	top := key.Line - 1 - at.from // the index of the key in lines
 	switch fields := next.(type) {

@@ -60,14 +60,14 @@ func Read(r io.Reader) (Known, error) {
 
 // entry is a manifest that a registry stores for an image.
 type entry struct {
-	// Manifests are the manifests that an image index lists.
+	// Manifests has an entry for each platform of an image index.
 	Manifests []struct {
 		Platform struct {
 			Architecture string `json:"architecture"`
 			OS           string `json:"os"`
 		} `json:"platform"`
 	} `json:"manifests"`
-	// Architecture is the architecture in the configuration of an image.
+	// Architecture is set in the configuration of a single image.
 	Architecture string `json:"architecture"`
 }
 

@@ -146,12 +146,12 @@ func (w *writer) key(text string, facts catalog.PriceFacts) string {
 	return key
 }
 
-// current describes the prices that AWS returned.
+// current returns the facts about the prices that AWS returned.
 func (w *writer) current() catalog.PriceFacts {
 	return catalog.PriceFacts{Day: w.day, Kind: catalog.PriceCurrent}
 }
 
-// staticFacts describe a built-in price.
+// staticFacts returns the facts about a built-in price.
 func staticFacts(p prices.Price) catalog.PriceFacts {
 	facts := catalog.PriceFacts{Kind: cmp.Or(catalog.PriceKind(p.Confidence), catalog.PriceDated)}
 	if !p.Since.IsZero() {
@@ -187,7 +187,7 @@ func (w *writer) notes() []Note {
 	return notes
 }
 
-// someOf names the first types of many.
+// someOf returns the first names, and how many more there are.
 func someOf(names []string) string {
 	const shown = 3
 	if len(names) <= shown {
