@@ -107,7 +107,7 @@ func (p *Provider) start(ctx context.Context, name string, claim *v1.NodeClaim, 
 	holder.Started = true
 	return p.journal.update(func(holders map[string]Holder) (string, *Holder, error) {
 		if now, ok := holders[name]; !ok || now.Launch != holder.Launch || !now.live() {
-			return "", nil, nil // the machine was freed or assigned to another claim in the meantime
+			return "", nil, nil // freed or assigned to another claim in the meantime
 		}
 		return name, &holder, nil
 	})

@@ -153,7 +153,7 @@ func (p *Provider) Delete(ctx context.Context, claim *v1.NodeClaim) error {
 	return p.settle(ctx, name, holder)
 }
 
-// settle continues switching a machine off, and returns nil while it is not off yet. Once the machine is off, settle frees it and returns a
+// settle continues switching a machine off, and returns nil while it is not off yet. Once it is off, settle frees it and returns a
 // NodeClaimNotFoundError.
 func (p *Provider) settle(ctx context.Context, name string, holder Holder) error {
 	off, err := p.power.IsOff(ctx, name)
