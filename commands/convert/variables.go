@@ -27,7 +27,7 @@ const (
 	firstNumber = 20001
 )
 
-// variables puts stand-ins in the place of variables: names in texts, and numbers where a field holds a number.
+// The type variables replaces variables with stand-ins: names in texts, and numbers where a field holds a number.
 type variables struct {
 	standIns map[string]string // the key is whether the variable is in a number, and its spelling
 	spelling map[string]string // by stand-in

@@ -134,7 +134,7 @@ func (o options) print(result launchtemplate.Result, notes []string, stdout, std
 	return exitPrinted, nil
 }
 
-// choices lists the first instance type of each template.
+// choices returns a list with the first instance type of each template.
 func choices(templates []launchtemplate.Template) string {
 	var text string
 	for _, t := range templates {

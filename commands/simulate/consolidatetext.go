@@ -127,7 +127,7 @@ func (r consolidationText) writeWaves(w io.Writer) {
 	t.write(w, r.canvas)
 }
 
-// launches lists the nodes that a command launches: "m7g.large/us-east-1a/spot, 2 x c7g.large/us-east-1b/spot".
+// launches returns the nodes that a command launches, such as "m7g.large/us-east-1a/spot, 2 x c7g.large/us-east-1b/spot".
 func (r consolidationText) launches(cmd *disruption.Command) string {
 	var items []string
 	kinds := kindsOf(cmd.Replacements)

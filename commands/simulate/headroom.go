@@ -86,7 +86,7 @@ type bufferCount struct {
 	count  int
 }
 
-// counts sums up placeholders by buffer, the largest group first.
+// counts returns the number of placeholders of each buffer, the largest first.
 func (h headroom) counts(placeholders []scheduling.PodKey) []bufferCount {
 	sums := make(map[string]int)
 	for _, key := range placeholders {
@@ -111,7 +111,7 @@ type bufferRoom struct {
 	reasons []scheduling.Reason
 }
 
-// rooms sums up the headroom by buffer, in the order of the buffers' names.
+// rooms returns the headroom of each buffer, in the order of the buffers' names.
 func (h headroom) rooms() []bufferRoom {
 	byName := make(map[string]*bufferRoom)
 	for _, name := range h.buffer {

@@ -297,7 +297,7 @@ func isMovedKubelet(object, path string) bool {
 	return strings.HasPrefix(object, "NodePool ") && (path == block || strings.HasPrefix(path, block+"."))
 }
 
-// withoutReplicas lists workloads and static pools with 0 replicas in an input without pods, or "" if there are none.
+// withoutReplicas returns a text about the workloads and static pools with 0 replicas, or "" if there are none.
 func withoutReplicas(loaded *manifests.Result) string {
 	var first string
 	all := 0

@@ -20,7 +20,7 @@ const endless = math.MaxInt32
 // boldMark marks the beginning and the end of bold text until the text is escaped.
 const boldMark = "\x01"
 
-// form puts standard output into the form of --output. Call end after the last output: it completes the output.
+// form makes standard output convert text to the format of --output. Call end after the last output: it completes the output.
 func (s *simulation) form() (end func() error) {
 	s.verbose = s.verbose || s.output == outputWide
 	s.stdout, end = inForm(s.stdout, s.output)

@@ -124,7 +124,7 @@ func (p *packer) titles() []string {
 	return out
 }
 
-// has reports for each resource whether a node has it.
+// has returns, for each resource, whether a node has it.
 func (p *packer) has(allocatable corev1.ResourceList) []bool {
 	out := make([]bool, len(p.resources))
 	for i, name := range p.resources {

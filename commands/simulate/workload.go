@@ -118,7 +118,7 @@ func (c workloadCount) short() string {
 	}
 }
 
-// counts sums up pods by workload, the largest group first.
+// counts returns the number of pods of each workload, the largest first.
 func (x workloadIndex) counts(pods []scheduling.PodKey) []workloadCount {
 	var t workloadTally
 	for _, pod := range pods {

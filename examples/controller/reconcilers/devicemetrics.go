@@ -92,7 +92,7 @@ func countDevices(view *cluster.View, set *provisioning.PoolSet) deviceCounts {
 	return counts
 }
 
-// plan counts the expected devices of nodes that are not initialized, for drivers that have published nothing there yet.
+// plan adds the number of expected devices of nodes that are not initialized, for drivers that have published nothing there yet.
 func (c *deviceCounts) plan(view *cluster.View, set *provisioning.PoolSet, publish map[[2]string]bool) {
 	if set == nil {
 		return

@@ -107,7 +107,7 @@ func (m *disruptionMetrics) show(samples []disruption.Sample, names ...string) {
 	m.take(samples)
 }
 
-// planned counts what a plan found.
+// planned records the metrics of a plan and its fleet.
 func (m *disruptionMetrics) planned(fleet *disruption.Fleet, plan *disruption.Plan, took time.Duration) {
 	labels := map[string]string{"reason": "", "consolidation_type": ""}
 	if len(plan.Commands) > 0 {

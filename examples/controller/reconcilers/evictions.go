@@ -19,7 +19,8 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// evictions asks the eviction API to evict pods. Each pod has its own rate of retries, and only a few requests are in progress at a time.
+// The type evictions asks the eviction API to evict pods. Each pod has its own rate of retries, and only a few requests are in progress at
+// a time.
 type evictions struct {
 	client   client.Client
 	recorder *recorder

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// interruptions reads the cloud's interruption messages, and removes the nodes in time.
+// The type interruptions reads the cloud's interruption messages, and removes the nodes in time.
 type interruptions struct {
 	*remover
 	source cloudprovider.InterruptionSource

@@ -48,8 +48,8 @@ func (a *actor) refused(err error, now time.Time) (planNow bool) {
 	return provisioning.Feedback(err, a.stock, now)
 }
 
-// probes records the offerings that launches are trying: until the next probe is due, only these launches try offerings that are probably
-// out of stock.
+// The method probes records the offerings that launches are trying: until the next probe is due, only these launches try offerings that are
+// probably out of stock.
 func (p *planner) probes(launched []provisioning.Launched, now time.Time) {
 	var keys []cloudprovider.OfferingKey
 	for i := range launched {

@@ -71,7 +71,7 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 	return err
 }
 
-// details lists the values of a rule and the workloads that count for it, one per line.
+// details returns the values of a rule and the workloads that count for it, one per line.
 func (r *Result) details() string {
 	var b strings.Builder
 	for i := range r.Checks {

@@ -41,7 +41,7 @@ func (e *Error) problem() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// permissions lists the actions that an IAM policy must allow, and those that it should allow.
+// permissions names the actions that an IAM policy must allow, and those that it should allow.
 const permissions = "ec2:DescribeInstanceTypes and ec2:DescribeInstanceTypeOfferings; for prices of today and ids of zones also " +
 	"pricing:GetProducts, ec2:DescribeSpotPriceHistory and ec2:DescribeAvailabilityZones"
 

@@ -195,7 +195,7 @@ func pricesOf(ctx context.Context, s prices.Source) (*prices.List, error) {
 	return s.Prices(ctx)
 }
 
-// steps reports which of several parallel steps are not finished yet.
+// The type steps reports which of several parallel steps are not finished yet.
 type steps struct {
 	region string
 	tell   func(string)

@@ -170,7 +170,7 @@ func asked(p *corev1.Pod) (cpu, memory int64) {
 	return cpu, memory
 }
 
-// pass adds up costs and use from now to the given time.
+// pass adds the costs and the use of resources from now to the given time.
 func (r *record) pass(e *engine, to time.Time) {
 	from := e.now.Sub(e.Start)
 	if to.After(e.end) {

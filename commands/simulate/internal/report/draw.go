@@ -146,7 +146,7 @@ func drawPacking(p Packing, palette colours, most int) drawnPacking {
 	return out
 }
 
-// list adds the node to the table.
+// list adds the rows of a node to the table.
 func (d *drawnPacking) list(node Node, count int) {
 	name := node.Kind
 	if count > 1 {
