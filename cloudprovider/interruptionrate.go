@@ -28,7 +28,7 @@ func (r *InterruptionRate) Share() float64 {
 	return (r.Low + r.High) / 2
 }
 
-// valid reports whether Low and High are shares and Low is at most High; nil is valid.
+// valid reports whether 0 ≤ Low ≤ High ≤ 1; nil is valid.
 func (r *InterruptionRate) valid() bool {
 	return r == nil || 0 <= r.Low && r.Low <= r.High && r.High <= 1
 }

@@ -46,7 +46,7 @@ type offeringState struct {
 	typeIndex int
 	// reservation is the reservation that the offering uses, or nil if it uses none.
 	reservation *reservation
-	// stock is the number of launches that still succeed; negative means any number.
+	// stock is the number of further launches that succeed; if it is negative, all do.
 	stock int
 	// closed means that the provider shows the offering as unavailable. If until is not zero, the offering counts as available again after
 	// that time.

@@ -28,7 +28,7 @@ func (c *Cloud) SetDrift(providerID string, reason cloudprovider.DriftReason) er
 	return c.change("setting drift", e, func(m *instance) { m.drift = reason })
 }
 
-// change calls lever for one instance of any cluster, as a change by a test. doing is the text for errors.
+// change carries out a change by a test: it calls lever for one instance of any cluster. doing begins the text of errors.
 func (c *Cloud) change(doing string, e Event, lever func(*instance)) error {
 	return c.lever(e, func(time.Time) error {
 		m, ok := c.instances[e.ProviderID]

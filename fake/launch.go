@@ -117,7 +117,7 @@ func (p launchPlan) sorted(types []*cloudprovider.InstanceType) []cloudprovider.
 	return append(slices.DeleteFunc(order, expensive), last...)
 }
 
-// unmet returns an error that says what no offering meets.
+// unmet returns an error with the requirements and requests that no offering meets.
 func (p launchPlan) unmet() error {
 	wanted := make([]string, 0, len(p.requests))
 	for _, name := range slices.Sorted(maps.Keys(p.requests)) {

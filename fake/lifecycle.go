@@ -61,7 +61,7 @@ func (c *Cloud) find(providerID string) (*instance, error) {
 	return m, nil
 }
 
-// onInstance carries out a call that is about the instance of a claim. It uses only the claim's provider ID.
+// onInstance carries out a call that concerns the instance of a claim. It uses only the claim's provider ID.
 func (c *Cloud) onInstance(ctx context.Context, method Method, nodeClaim *v1.NodeClaim, work func(m *instance, now time.Time)) error {
 	e := &Event{Name: string(method), On: nodeClaim == nil}
 	if nodeClaim != nil {

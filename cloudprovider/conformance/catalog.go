@@ -56,7 +56,8 @@ func (l *lab) property(law func(*rapid.T)) {
 	})
 }
 
-// catalogValid reports each fault of the catalogue under the clause that it breaks. It also checks the catalogue after some launches.
+// catalogValid reports each fault of the catalogue under the clause that it breaks. It also checks the catalogue after the provider has
+// found an offering out of stock.
 func (l *lab) catalogValid(id string) {
 	for _, types := range [][]*cloudprovider.InstanceType{l.types(), l.afterTrouble()} {
 		for _, fault := range catalogFaults(types, l.caps) {

@@ -182,7 +182,7 @@ func (l *lab) othersGoOn(stalled Method, instance *v1.NodeClaim) {
 
 func (l *lab) noGoroutines() {
 	instance := l.create(l.claim())
-	l.quickly(instance) // for tasks that start only once: start them now
+	l.quickly(instance) // start tasks that the provider starts only once, so that they don't count as leaks
 	before := runtime.NumGoroutine()
 	for range 20 {
 		l.quickly(instance)
@@ -202,7 +202,7 @@ func (l *lab) noGoroutines() {
 func (l *lab) quickly(instance *v1.NodeClaim) {
 	for _, c := range l.calls(instance) {
 		if c.method == MethodDelete || c.method == MethodCreate {
-			continue // separate instances would need cleaning up
+			continue // Delete would terminate the instance, and Create could launch another one
 		}
 		ctx, cancel := context.WithCancel(l.Context())
 		_ = c.make(ctx)

@@ -164,7 +164,7 @@ type session struct {
 	factory Factory
 	options Options
 	report  Report
-	// histories are run once; each clause uses the results that are about it.
+	// histories has the verdicts of the random histories with and without faults. Each runs once, for all clauses that it can break.
 	histories map[callFaults]*verdict
 	counter   counter
 	// ranOut is set once a wait in real time has timed out; longest is the longest successful wait, in nanoseconds.

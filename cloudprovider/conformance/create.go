@@ -92,7 +92,7 @@ func (l *lab) createMeetsClaim() {
 // mostZones limits the number of zones for which launches requests an instance each.
 const mostZones = 3
 
-// launches launches a claim for which a suitable offering has room, and checks that the instance meets the claim.
+// launches creates the instance of a claim for which an offering has room, and checks that the instance meets the claim.
 func (l *lab) launches(claim *v1.NodeClaim) {
 	created := l.create(claim)
 	l.meets(l, claim, created)

@@ -52,7 +52,7 @@ func (l *lab) calls(instance *v1.NodeClaim) []call {
 	return append(all, call{MethodDelete, func(ctx context.Context) error { return l.Provider.Delete(ctx, instance) }})
 }
 
-// specOf returns the claim that a caller holds: the result of Create with the node class that it was launched from.
+// specOf returns the claim as a caller holds it: the result of Create, with the node class in its spec.
 func (l *lab) specOf(instance *v1.NodeClaim) *v1.NodeClaim {
 	claim := instance.DeepCopy()
 	claim.Spec.NodeClassRef = l.NodeClass

@@ -181,7 +181,7 @@ func (h *history) step(action string) {
 	}
 }
 
-// It avoids reserved offerings, because there are few and other clauses cover them. It avoids reserved offerings: there are few, and other
+// anyClaim returns a new claim, for any offering or for one random offering. It avoids reserved offerings, because there are few and other
 // clauses cover them.
 func (h *history) anyClaim() *v1.NodeClaim {
 	if h.offerings == nil {

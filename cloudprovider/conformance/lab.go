@@ -373,7 +373,7 @@ func boughtAs(types []*cloudprovider.InstanceType, instance *v1.NodeClaim) (clou
 	return cloudprovider.Candidate{}, false
 }
 
-// bears reports whether the labels have every single value that the offering states.
+// bears reports whether the labels have the offering's value of each key for which the offering states exactly one value.
 func bears(labels map[string]string, o *cloudprovider.Offering) bool {
 	for r := range o.Requirements.All {
 		if values := r.Values(); len(values) == 1 && labels[r.Key()] != values[0] {

@@ -109,8 +109,8 @@ func (p *probe) cleanUp(deadline time.Time) {
 	}
 }
 
-// alone runs a function that may end its goroutine, and waits for it until the context ends. A panic of the provider fails the clause, but
-// not the others.
+// alone runs a function that may end its goroutine, and waits for it until the context ends. A panic of the provider fails this clause, but
+// not the other clauses.
 func (p *probe) alone(given context.Context, f func()) {
 	done := make(chan struct{})
 	go func() {

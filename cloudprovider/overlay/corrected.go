@@ -160,7 +160,7 @@ func (w *workshop) make(c *corrected) *cloudprovider.InstanceType {
 	return &t
 }
 
-// outrank also sets entries that the offering overrides, because the overlay's capacity is for the whole type.
+// outrank sets the overlay's capacity also where the offering overrides the type's, because the overlay's capacity is for the whole type.
 func outrank(o *cloudprovider.Offering, capacity []granted) {
 	shared := true
 	for _, g := range capacity {

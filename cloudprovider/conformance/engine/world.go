@@ -103,7 +103,7 @@ func newWorld(t testing.TB, s conformance.Subject, o Options) *world {
 	return w
 }
 
-// run adds n pods, each with the request cpu.
+// run adds n pods; cpu is the CPU request of each.
 func (w *world) run(app string, n int, cpu string) {
 	controlled := true
 	for i := range n {
@@ -186,7 +186,7 @@ func (w *world) podsOn(node string) []*corev1.Pod {
 	return on
 }
 
-// price returns the price of all claims in the catalogue, in USD per hour.
+// price returns the sum of the catalogue's prices of all claims, in USD per hour.
 func (w *world) price() float64 {
 	types, err := w.Provider.InstanceTypes(w.t.Context(), w.pool)
 	if err != nil {
@@ -240,7 +240,7 @@ func (w *world) sound() {
 	}
 }
 
-// until runs steps until so returns true.
+// until repeats step until the function so returns true.
 func (w *world) until(what string, so func() bool) {
 	for range w.options.Steps {
 		if so() {
