@@ -20,7 +20,7 @@ type CRD struct {
 	// Namespaced is true for kinds whose objects live in namespaces.
 	Namespaced bool
 
-	// folder is the folder of the definition; empty for the definitions of All.
+	// folder is the folder of the definition's file, or empty for the definitions that All returns.
 	folder string
 }
 

@@ -136,7 +136,7 @@ func MachineFromV1Beta1(c *v1beta1.NodeClaim, born conversion.Provenance, option
 	if len(out.Spec.Requirements) == 0 {
 		born.Restore(residueRequirements, &out.Spec.Requirements)
 	}
-	// For a Machine with inline settings the reference is nil.
+	// A Machine with inline settings has no machineTemplateRef, so kept is nil.
 	var kept *MachineTemplateRef
 	if !born.Restore(residueMachineRef, &kept) || kept != nil || in.Spec.NodeClassRef.Name != in.Labels[ProvisionerNameLabelKey] {
 		out.Spec.MachineTemplateRef = referenceFromBeta(&in.Spec.NodeClassRef, residueMachineRef, born, options)

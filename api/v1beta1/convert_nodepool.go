@@ -81,7 +81,7 @@ func hubDisruption(d Disruption, options ConvertOptions, path *field.Path, warni
 			warnings.Add(conversion.CodeWaitMissing, after)
 		}
 	default:
-		// v1 has no such policy: its validation refuses it.
+		// v1 has no such policy: the validation of the result refuses the value.
 		out.ConsolidationPolicy = v1.ConsolidationPolicy(d.ConsolidationPolicy)
 	}
 	if !d.ExpireAfter.IsNever() {
@@ -180,7 +180,7 @@ func disruptionFromHub(p *v1.NodePool, options ConvertOptions, warnings *convers
 	case v1.ConsolidationPolicyWhenEmptyOrUnderutilized, "":
 		out.ConsolidationPolicy = ConsolidationPolicyWhenUnderutilized
 	default:
-		// v1beta1 has no such policy: its validation refuses it.
+		// v1beta1 has no such policy: the validation of the result refuses the value.
 		out.ConsolidationPolicy = ConsolidationPolicy(d.ConsolidationPolicy)
 	}
 	if wait.IsNever() && !options.ReferenceCompat {

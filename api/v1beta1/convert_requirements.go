@@ -31,7 +31,7 @@ func hubRequirements(requirements []NodeSelectorRequirementWithMinValues) []v1.N
 	return out
 }
 
-// requirementsFromHub writes Gte and Lte with the operators of v1beta1.
+// requirementsFromHub returns the requirements in v1beta1. It replaces Gte and Lte, which v1beta1 does not have.
 func requirementsFromHub(requirements []v1.NodeSelectorRequirementWithMinValues, path *field.Path, warnings *conversion.Recorder) []NodeSelectorRequirementWithMinValues {
 	if requirements == nil {
 		return nil
