@@ -49,8 +49,8 @@ func newPrototype(b *v1beta1.CapacityBuffer, template *corev1.PodTemplateSpec) *
 	return pod
 }
 
-// mark turns the pod into a pending placeholder. Scheduling gates are removed, because the pod would not be pending with them, and the
-// priority class, because it would contradict the priority.
+// mark turns the pod into a pending placeholder. It removes scheduling gates, because the pod would not be pending with them, and the
+// priority class, which would contradict the priority.
 func mark(pod *corev1.Pod, b *v1beta1.CapacityBuffer) {
 	priority := Priority
 	pod.Namespace = b.Namespace

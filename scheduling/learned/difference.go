@@ -42,7 +42,7 @@ func difference(stated, have []cloudprovider.DevicePool) string {
 	return strings.Join(out, "; ")
 }
 
-// countOf counts devices in words, whole devices and their partitions separately.
+// countOf returns the number of devices as text, which says whether partitions are included.
 func countOf(pools []cloudprovider.DevicePool) string {
 	whole, total := int64(0), int64(0)
 	for i := range pools {

@@ -17,11 +17,11 @@ import (
 //
 // scheduling.ImpossibleRequest finds amounts that no node can have.
 const (
-	// unlikelyCPU: only a few dozen instance types have this many.
+	// unlikelyCPU is an improbable number of cores: only a few dozen instance types have so many.
 	unlikelyCPU = 250
-	// tooFewBytes: a request for memory or disk that is less than a single page or block group.
+	// tooFewBytes is the size of a page or a block group: a request for less memory or disk must be a mistake.
 	tooFewBytes = 64 << 10
-	// unlikelyBytes: no program starts in less.
+	// unlikelyBytes is an improbably small request for memory or disk: no program starts in less.
 	unlikelyBytes = 1 << 20
 )
 

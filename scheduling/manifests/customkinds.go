@@ -233,8 +233,8 @@ func podMakers() []string {
 	}
 }
 
-// makesPods reports whether an object of a skipped kind seems to create pods. An object that a controller keeps, like a Revision of Knative,
-// does not count: its owner answers for its pods.
+// makesPods reports whether an object of a skipped kind seems to create pods. An object that has a controller, like a Revision of Knative,
+// does not count, because its owner is the workload to report.
 func makesPods(d document) bool {
 	if !slices.Contains(podMakers(), d.groupKind.String()) && !containerList.Match(d.text) {
 		return false

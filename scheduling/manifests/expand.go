@@ -250,7 +250,7 @@ func (l *loader) ownership() *ownership {
 	return own
 }
 
-// noteMembers fills in the members, for which only objects of Options.Workloads ask.
+// noteMembers fills in the members. Only objects of Options.Workloads need them.
 func (l *loader) noteMembers(own *ownership) {
 	labels := operators.OwnerLabels()
 	noteLabels := func(object metav1.Object) {

@@ -20,7 +20,7 @@ import (
 // Objects of all generations of the node autoscaling API are converted to v1, and keep their identity: names of v1alpha5 objects are
 // separate.
 
-// only returns the decoder of the single version that is converted, by version.
+// only makes a map with one entry: the version that is converted, with its decoder.
 func only(version string, decode func(*loader, document)) map[string]func(*loader, document) {
 	return map[string]func(*loader, document){version: decode}
 }

@@ -96,7 +96,7 @@ type workload struct {
 	labels map[string]string
 	// claims are the volume claims that every pod of a StatefulSet gets a copy of.
 	claims []corev1.PersistentVolumeClaim
-	// indexed says that pods have labels with their number.
+	// indexLabels makes labels of a pod from the pod's name and number; it is nil if pods have no such labels.
 	indexLabels func(name string, index int) map[string]string
 }
 
@@ -378,7 +378,7 @@ func (l *loader) autoscale(w *workload) {
 	})
 }
 
-// noteScaled adds a workload, or the pods of a further template to the workload before.
+// noteScaled adds a workload, or adds the numbers to the last entry if that is the same workload, which has several pod templates.
 func (l *loader) noteScaled(w ScaledWorkload) {
 	if n := len(l.scaled); n > 0 {
 		if last := &l.scaled[n-1]; last.Kind == w.Kind && last.Namespace == w.Namespace && last.Name == w.Name {

@@ -168,7 +168,7 @@ func (n *NearestMiss) amounts(format string) string {
 	return strings.Join(parts, " and ")
 }
 
-// inWords returns "label KEY" or the name of the node's name field.
+// inWords returns "field NAME" for a key that names a field of the node, and otherwise the text before followed by the key.
 func inWords(before, key string) string {
 	if field, ok := strings.CutPrefix(key, "field:"); ok {
 		return "field " + field

@@ -191,8 +191,8 @@ func joined(a, between, b string) string {
 	return a + between + b
 }
 
-// hints suggests corrections of unknown names; who says in words which objects could have such a name. For a label that Detail already
-// names, only the suggestion is added.
+// hints suggests corrections of unknown names; the parameter who names the objects that could have such a name. For a label that Detail
+// already names, only the suggestion is added.
 func (r Reason) hints(who string) string {
 	text := ""
 	for _, u := range r.Unknown {

@@ -34,7 +34,7 @@ type Unknown struct {
 // String says that nothing has the name, and suggests similar ones.
 func (u Unknown) String() string { return u.text("instance type") }
 
-// text is like String; who says what could have the resource: nodes or instance types.
+// text is like String; the parameter who names what could have the resource: nodes or instance types.
 func (u Unknown) text(who string) string {
 	text := "no node has label " + u.Name
 	switch u.Kind {

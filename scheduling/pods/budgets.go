@@ -90,7 +90,7 @@ func keyOf(pdb *policyv1.PodDisruptionBudget) types.NamespacedName {
 	return types.NamespacedName{Namespace: pdb.Namespace, Name: pdb.Name}
 }
 
-// isAmount reports whether the number or percentage is written as one of the strings.
+// isAmount reports whether v is written as one of the texts.
 func isAmount(v *intstr.IntOrString, texts ...string) bool {
 	return v != nil && slices.Contains(texts, v.String())
 }

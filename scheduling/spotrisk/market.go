@@ -29,17 +29,17 @@ type Market struct {
 // record contains the observations of one market. Its JSON is the output of Export.
 type record struct {
 	Key
-	// Price at the time PriceAt, and the Level of prices until then.
+	// Price is the last price, of the time PriceAt; Level is the level of prices until then.
 	Price   float64   `json:"price,omitempty"`
 	PriceAt time.Time `json:"priceAt,omitzero"`
 	Level   float64   `json:"level,omitempty"`
-	// NodeHours, Interruptions, Launches and Refused, with their weights at the time HistoryAt.
+	// NodeHours, Interruptions, Launches and Refused have the weights that apply at the time HistoryAt.
 	NodeHours     float64   `json:"nodeHours,omitempty"`
 	Interruptions float64   `json:"interruptions,omitempty"`
 	Launches      float64   `json:"launches,omitempty"`
 	Refused       float64   `json:"refused,omitempty"`
 	HistoryAt     time.Time `json:"historyAt,omitzero"`
-	// Score of placement at the time ScoreAt, from 1 to 10; 0 means that there is none.
+	// Score is the placement score of the time ScoreAt, from 1 to 10; 0 means that no score is known.
 	Score   int       `json:"score,omitempty"`
 	ScoreAt time.Time `json:"scoreAt,omitzero"`
 }

@@ -50,8 +50,9 @@ func ParseYAML(text []byte) ([]*yaml.Node, error) {
 // maxBisected bounds the documents that are parsed again and again to find an error.
 const maxBisected = 256 << 10
 
-// offendingLine finds the line that causes the error. For an unfinished construct, the parser names the line where the construct begins.
-// Some errors count lines from 0, others from 1.
+// offendingLine finds the line that causes the error: the first line up to which the text has the same error. The parser's own line number
+// is only a substitute. For an unfinished construct, the parser names the line where the construct begins. Some errors count lines from 0,
+// others from 1.
 func offendingLine(text []byte, syntax *SyntaxError) int {
 	var ends []int
 	for pos := 0; pos < len(text); pos = EndOfLine(text, pos) {

@@ -114,7 +114,7 @@ type meta struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 }
 
-// decode reads JSON without the fields that into lacks.
+// decode decodes JSON into the struct into, and ignores fields that the struct lacks.
 func decode(text []byte, into any) error {
 	if err := quantities.CheckJSON(text, reflect.TypeOf(into)); err != nil {
 		return &FieldError{Rule: strings.TrimPrefix(err.Error(), "json: "), WrongType: true}

@@ -203,7 +203,8 @@ func (s *sparkSpec) pod(part *sparkPod, role, path string) (*corev1.PodTemplateS
 	return pod, nil
 }
 
-// setResources sets the requests and limits that Spark gives to a container: "Configuration" of "Running Spark on Kubernetes".
+// setResources sets the requests and limits that Spark gives to a container, as described in "Running Spark on Kubernetes" under
+// "Configuration".
 func (s *sparkSpec) setResources(container *corev1.Container, part *sparkPod, role, path string) error {
 	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
 	for name, amount := range container.Resources.Requests {
@@ -239,8 +240,8 @@ func (s *sparkSpec) setResources(container *corev1.Container, part *sparkPod, ro
 	return nil
 }
 
-// executors returns the number of executors, and its range if Spark allocates them dynamically: "Dynamic Allocation" of Spark's
-// documentation.
+// executors returns the number of executors, and its range if Spark allocates them dynamically, as described in Spark's documentation under
+// "Dynamic Allocation".
 func (s *sparkSpec) executors(path string) (int, *Scale, error) {
 	conf := func(key string) *int32 {
 		n, err := strconv.ParseInt(s.SparkConf[key], 10, 32)
@@ -315,7 +316,7 @@ func firstGiven(amounts ...sparkAmount) sparkAmount {
 	return ""
 }
 
-// joined merges maps; later ones count.
+// joined merges maps. If several have the same key, the value of the last one counts.
 func joined(maps ...map[string]string) map[string]string {
 	var all map[string]string
 	for _, m := range maps {
