@@ -183,7 +183,7 @@ func (b *burst) settle(ctx context.Context, uid types.UID, d *doubt) (*launch.In
 		}
 	}
 	if err == nil {
-		err = errors.New("EC2 launched instances for other nodeclaims of the fleet")
+		err = errors.New("EC2 launched no instance for this nodeclaim, only for others of the same fleet")
 	}
 	if !errors.Is(err, cloudprovider.Transient) || len(launched) > 0 && slices.ContainsFunc(launched, func(m *launch.Instance) bool { return m != nil }) {
 		b.forget(uids, d)

@@ -136,7 +136,7 @@ func offering(in *ec2types.CapacityBlockOffering) (Offering, error) {
 	}
 	fee, err := strconv.ParseFloat(o.UpfrontFee, 64)
 	if err != nil || math.IsNaN(fee) || math.IsInf(fee, 0) || fee < 0 || o.Hours <= 0 || o.Instances < 1 || o.ID == "" {
-		return Offering{}, errors.New("looking for capacity blocks: EC2 lists an offering without an ID, a price, a length or a number of instances: try again")
+		return Offering{}, errors.New("looking for capacity blocks: EC2 lists an incomplete offering, whose ID, price, length or number of instances is missing or invalid: try again")
 	}
 	o.PerInstanceHour = fee / o.Hours / float64(o.Instances)
 	return o, nil

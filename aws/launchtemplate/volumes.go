@@ -44,7 +44,7 @@ func (p *plan) volumes() ([]ec2types.LaunchTemplateBlockDeviceMappingRequest, er
 				continue
 			}
 			if *number.from < 0 || *number.from > math.MaxInt32 {
-				return nil, p.failed(fmt.Errorf("spec.blockDeviceMappings[%d].ebs.%s: %d is out of range", i, number.name, *number.from))
+				return nil, p.failed(fmt.Errorf("spec.blockDeviceMappings[%d].ebs.%s: %d is not a number from 0 to 2147483647", i, number.name, *number.from))
 			}
 			value := int32(*number.from)
 			*number.to = &value

@@ -125,7 +125,7 @@ func (r *reading) nodeConfig(into map[string]any, body string) error {
 		Spec map[string]any `json:"spec"`
 	}
 	if err := yaml.Unmarshal([]byte(body), &document); err != nil {
-		return fmt.Errorf("reading a NodeConfig: it is not YAML")
+		return fmt.Errorf("reading a NodeConfig: it is not valid YAML, or its spec is not a mapping")
 	}
 	if kubelet, ok := document.Spec["kubelet"].(map[string]any); ok {
 		if flags, ok := kubelet["flags"].([]any); ok {

@@ -202,7 +202,7 @@ func typed(err error) error {
 	case badRequest(code):
 		return cloudprovider.NewPermanentError(err)
 	case unknownHost(err):
-		return cloudprovider.NewPermanentError(fmt.Errorf("no such endpoint: check the region: %w", err))
+		return cloudprovider.NewPermanentError(fmt.Errorf("no such endpoint: check the region, and the endpoint if one is configured: %w", err))
 	}
 	return cloudprovider.NewTransientError(err)
 }

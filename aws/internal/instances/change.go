@@ -163,7 +163,7 @@ func divide(ids []string, call func(ids []string) error) map[string]error {
 				lots = append(lots, rest)
 			case len(rest) > 0:
 				for _, id := range rest {
-					errs[id] = cloudprovider.NewTransientError(fmt.Errorf("the batch still contains instances that don't exist after %d calls; retry this one: %w", calls+1, err))
+					errs[id] = cloudprovider.NewTransientError(fmt.Errorf("after %d calls, EC2 still names instances of the batch that don't exist: try again: %w", calls+1, err))
 				}
 			}
 			continue

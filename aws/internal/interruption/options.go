@@ -82,9 +82,9 @@ const queueName = `^[A-Za-z0-9_-]{1,80}(\.fifo)?$`
 // misnamed returns the error text for a setting that is no valid name of a queue. ARNs and URLs end with the name, so the text suggests
 // their last part.
 func misnamed(queue string) string {
-	rule := fmt.Sprintf("%q is not the name of a queue: give the name, not the ARN or the URL", queue)
+	rule := fmt.Sprintf("%q is not the name of a queue: give the name (up to 80 letters, digits, - and _, perhaps with .fifo), not the ARN or the URL", queue)
 	if at := strings.LastIndexAny(queue, ":/"); at >= 0 && regexp.MustCompile(queueName).MatchString(queue[at+1:]) {
-		rule += fmt.Sprintf(", %q", queue[at+1:])
+		rule += fmt.Sprintf(": %q", queue[at+1:])
 	}
 	return rule
 }
@@ -92,7 +92,7 @@ func misnamed(queue string) string {
 // ValidQueueName returns an error that says why a string can't be a queue's name, or nil if it can.
 func ValidQueueName(name string) error {
 	if !regexp.MustCompile(queueName).MatchString(name) {
-		return fmt.Errorf("%q is not the name of a queue: give the name, not the ARN or the URL", name)
+		return fmt.Errorf("%q is not the name of a queue: give the name (up to 80 letters, digits, - and _, perhaps with .fifo), not the ARN or the URL", name)
 	}
 	return nil
 }

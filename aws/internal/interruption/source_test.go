@@ -314,7 +314,7 @@ func TestOptions(t *testing.T) {
 		if _, err := interruption.New(o); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if name == "an ARN" && !strings.HasSuffix(wrong.Rule, `not the ARN or the URL, "q"`) {
+		if name == "an ARN" && !strings.HasSuffix(wrong.Rule, `not the ARN or the URL: "q"`) {
 			t.Errorf("AWN-340: %q does not say which name", wrong.Rule)
 		}
 	}

@@ -110,7 +110,7 @@ func (s *Store) adopt(ctx context.Context, name string) (id string, err error) {
 		return "", fmt.Errorf("%s: EC2 reports that the launch template exists, but lists %d launch templates of this name", doing, len(out.LaunchTemplates))
 	}
 	if owner := tag(out.LaunchTemplates[0].Tags, awsv1.TagClusterName); owner != s.options.ClusterName {
-		return "", cloudprovider.NewPermanentError(fmt.Errorf("%s: its tag %s=%q names another cluster than %q: delete it or restore its tags",
+		return "", cloudprovider.NewPermanentError(fmt.Errorf("%s: its tag %s is %q, but must be %q: delete the launch template, or restore its tags",
 			doing, awsv1.TagClusterName, owner, s.options.ClusterName))
 	}
 	return *out.LaunchTemplates[0].LaunchTemplateId, nil

@@ -116,7 +116,7 @@ func TestAdoption(t *testing.T) {
 		owner string
 		n     int
 		want  string
-	}{{"ours", "demo", 1, ""}, {"another cluster's", "other", 1, "names another cluster"}, {"gone again", "demo", 0, "lists 0"}, {"two", "demo", 2, "lists 2"}} {
+	}{{"ours", "demo", 1, ""}, {"another cluster's", "other", 1, "but must be \"demo\""}, {"gone again", "demo", 0, "lists 0"}, {"two", "demo", 2, "lists 2"}} {
 		t.Run(tc.name, func(t *testing.T) {
 			s, api, clock := newStore(t)
 			api.EXPECT().CreateLaunchTemplate(gomock.Any(), creating("1")).Return(nil, apiError("InvalidLaunchTemplateName.AlreadyExistsException"))

@@ -33,7 +33,7 @@ func (w *round) dryRun(ctx context.Context) (verdict, error) {
 	}
 	types, err := w.options.InstanceTypes(ctx, w.class)
 	if err != nil {
-		return verdict{}, fmt.Errorf("instance types: %w", err)
+		return verdict{}, fmt.Errorf("instance types of the class: %w", err)
 	}
 	instance, err := candidate(w.class, types, wants)
 	switch {

@@ -182,7 +182,7 @@ func (w *round) profile(ctx context.Context) (string, error) {
 	case spec.Role == nil:
 		return "", cloudprovider.NewPermanentError(errors.New("spec.role: nodes need an identity: give role or instanceProfile"))
 	case w.options.Profiles == nil:
-		return "", cloudprovider.NewPermanentError(errors.New("spec.role: the controller may not create instance profiles: create one, and name it in spec.instanceProfile"))
+		return "", cloudprovider.NewPermanentError(errors.New("spec.role: the controller may not create instance profiles: create one, and name it in spec.instanceProfile instead"))
 	}
 	return w.options.Profiles.Ensure(ctx, instanceprofile.Wanted{
 		NodeClass: w.class.Name, UID: w.class.UID, Role: *spec.Role, Current: w.class.Status.InstanceProfile, Tags: spec.Tags,
