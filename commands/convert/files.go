@@ -20,7 +20,7 @@ func writeFiles(dir string, files []rewrittenFile) error {
 		}
 		path := filepath.Join(dir, f.below)
 		if other, ok := taken[path]; ok {
-			return fmt.Errorf("%s: both %s and %s would be written to it; convert them one after the other", path, other, f.Name)
+			return fmt.Errorf("%s: both %s and %s would be written to it; convert them into different folders", path, other, f.Name)
 		}
 		taken[path] = f.Name
 		if _, err := os.Lstat(path); err == nil {

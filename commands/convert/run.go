@@ -116,9 +116,9 @@ func (o options) convertInputs(inputs []input, stdout, stderr io.Writer) (int, e
 	lost := result.Warnings.Lossy()
 	switch {
 	case o.strict && result.Warnings.Has(conversion.CodeUnknownField):
-		return exitInput, errors.New("--strict: the input has fields that their kinds do not have, nothing is printed")
+		return exitInput, errors.New("--strict: the input has fields that their kinds do not have: nothing is printed or written")
 	case o.strict && len(lost) > 0:
-		return exitLost, fmt.Errorf("--strict: parts of the input would be lost (%s), nothing is printed", codesOf(lost))
+		return exitLost, fmt.Errorf("--strict: parts of the input would be lost (%s): nothing is printed or written", codesOf(lost))
 	case len(result.Objects) == 0 && failed:
 		return exitLost, errors.New("no object could be converted" + o.aboutPlaceholders(result.Warnings))
 	case o.keepsOthers():

@@ -93,7 +93,7 @@ func (o *options) settle(documents []convert.Document, stderr io.Writer) ([]conv
 		})
 	}
 	if unknown && o.strict {
-		return nil, errors.New("--strict: the settings have unknown keys, nothing is printed")
+		return nil, errors.New("--strict: the settings have unknown keys: nothing is printed or written")
 	}
 	o.convert.Legacy = found.Settings.AWS.Legacy.ForConversion()
 	return documents, nil

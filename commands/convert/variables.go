@@ -120,7 +120,7 @@ func (o options) checkVariables(v *variables, r *rewriter, objects []convert.Con
 		return nil
 	}
 	if lost := v.lost(r.before, objects); len(lost) > 0 {
-		return fmt.Errorf("--allow-variables: the result does not have %s: it depends on the value, or its field is gone, and nothing is written; fill it in before (with envsubst, say), or drop it with --force", strings.Join(lost, ", "))
+		return fmt.Errorf("--allow-variables: the result does not have %s, because the conversion needs the value or drops the field: nothing is written; fill in the value first (for example with envsubst), or drop it with --force", strings.Join(lost, ", "))
 	}
 	return nil
 }

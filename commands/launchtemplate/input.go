@@ -119,7 +119,7 @@ func (all *objects) add(document []byte, inList bool) error {
 		}
 		all.pools = append(all.pools, pool)
 	case kind.Kind == "EC2NodeClass" || kind.Kind == "NodePool":
-		return fmt.Errorf("%s of %s: only v1 is read", kind.Kind, kind.APIVersion)
+		return fmt.Errorf("%s of %s: only v1 is read; convert it first, with \"drawknife convert\"", kind.Kind, kind.APIVersion)
 	default:
 		all.others++
 	}
@@ -167,5 +167,5 @@ func choose[T metav1.Object](kind, flag, name string, list []T) (T, error) {
 	case name == "":
 		return none, fmt.Errorf("the inputs have the %ss %s: choose one with --%s", kind, strings.Join(names, ", "), flag)
 	}
-	return none, fmt.Errorf("--%s %q: the inputs have %s", flag, name, strings.Join(names, ", "))
+	return none, fmt.Errorf("--%s %q: the inputs have only %s", flag, name, strings.Join(names, ", "))
 }

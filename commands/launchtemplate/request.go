@@ -132,7 +132,7 @@ func (o options) types(class *awsv1.EC2NodeClass, pool *v1.NodePool) ([]*cloudpr
 		}
 	}
 	if len(types) == 0 {
-		return nil, fmt.Errorf("no instance type meets the requirements of the NodePool")
+		return nil, fmt.Errorf("no instance type of the node class meets the flags and the requirements of the NodePool")
 	}
 	return types, nil
 }

@@ -141,7 +141,7 @@ func TestRefusals(t *testing.T) {
 		{"no such file", []string{"testdata/none.yaml"}, "", exitInput, "none.yaml"},
 		{"no class", []string{"../../examples/launchtemplate/classes/pool.yaml"}, "", exitInput, "the inputs have no EC2NodeClass"},
 		{"two classes", []string{"../../examples/launchtemplate/classes/al2.yaml", "../../examples/launchtemplate/classes/al2023.yaml"}, "", exitInput, "al2, al2023: choose one with --class"},
-		{"another name", []string{"../../examples/launchtemplate/classes/al2.yaml", "--class", "x"}, "", exitInput, "the inputs have al2"},
+		{"another name", []string{"../../examples/launchtemplate/classes/al2.yaml", "--class", "x"}, "", exitInput, "the inputs have only al2"},
 		{"no pool of that name", []string{"../../examples/launchtemplate/classes/al2.yaml", "--pool", "x"}, "", exitInput, "the inputs have no NodePool"},
 		{"not YAML", []string{"-"}, "a: b: c", exitInput, "-, document 1"},
 		{"a list in a list", []string{"-"}, "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: List, items: []}]\n", exitInput, "items[0]: a List in a List"},

@@ -129,7 +129,7 @@ func (o *options) run(stdout, stderr io.Writer) int {
 
 func (o *options) check() error {
 	if len(o.files)+len(o.given) == 0 {
-		return errors.New("no input: name a file of chart values or with a ConfigMap, or give --set NAME=VALUE")
+		return errors.New("no input: name a file that contains chart values or a ConfigMap, or give --set NAME=VALUE")
 	}
 	if !slices.Contains([]string{outputText, outputJSON, outputYAML}, o.output) {
 		return fmt.Errorf("--output %q: not one of text, json, yaml", o.output)

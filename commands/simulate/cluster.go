@@ -75,7 +75,7 @@ func (s *simulation) readCluster(ctx context.Context) (manifests.Source, error) 
 		}
 	}
 	if !slices.Contains(kinds, "nodes") || !slices.Contains(kinds, "pods") {
-		return manifests.Source{}, errors.New("kubectl api-resources: the cluster lists neither nodes nor pods; which context does \"kubectl config current-context\" print?")
+		return manifests.Source{}, errors.New("kubectl api-resources: the cluster does not list both nodes and pods: check the context that \"kubectl config current-context\" prints")
 	}
 	s.progress.Enter("reading the cluster")
 	data, err := s.kubectl(ctx, "get", strings.Join(kinds, ","), "--all-namespaces", "-o", "json")

@@ -88,7 +88,7 @@ func TestExplainRefusals(t *testing.T) {
 		{"pod web --max-plans -1 " + explained, "--max-plans -1"},
 		{"pod nobody " + explained, "the input has no pod and no workload nobody: 5 pods pending"},
 		{"node nobody " + running, "the input has no node nobody, but 2 nodes: node-1, node-2"},
-		{"nodepool nobody " + explained, "the input has no NodePool nobody, but general"},
+		{"nodepool nobody " + explained, "the input has no NodePool nobody, only general"},
 	} {
 		if got := ask(t, "explain", strings.Fields(test.args)...); got.code != exitInput || !strings.Contains(got.stderr, test.want) || got.stdout != "" {
 			t.Errorf("%s: status %d: %s%s", test.args, got.code, got.stderr, got.stdout)

@@ -125,7 +125,7 @@ func (s *simulation) findPool(snapshot *scheduling.Snapshot) (v1.PoolKey, error)
 		names = append(names, key.String())
 	}
 	slices.Sort(names)
-	return v1.PoolKey{}, fmt.Errorf("the input has no NodePool %s, but %s", s.explain.name, strings.Join(names, ", "))
+	return v1.PoolKey{}, fmt.Errorf("the input has no NodePool %s, only %s", s.explain.name, strings.Join(names, ", "))
 }
 
 func (d *poolExplanation) status() int { return exitPlaced }

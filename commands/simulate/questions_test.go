@@ -185,7 +185,7 @@ func TestInputsReplaceObjectsOfTheCluster(t *testing.T) {
 func TestClustersThatCanNotBeRead(t *testing.T) {
 	for name, test := range map[string]struct{ script, want string }{
 		"refused":  {"echo 'error: You must be logged in to the server' >&2; exit 1", "kubectl api-resources: exit status 1: error: You must be logged in to the server"},
-		"no nodes": {"echo configmaps", "the cluster lists neither nodes nor pods"},
+		"no nodes": {"echo configmaps", "the cluster does not list both nodes and pods"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kubectl(t, test.script)

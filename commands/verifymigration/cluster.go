@@ -181,7 +181,7 @@ func (all *objects) object(document []byte, inList bool) error {
 		all.claims = append(all.claims, claim)
 		return json.Unmarshal(document, claim)
 	case slices.Contains([]string{"EC2NodeClass", "NodePool", "NodeClaim"}, kind.Kind):
-		return fmt.Errorf("%s of %s: only v1 is read; ask kubectl for that version, or upgrade Karpenter to v1 first", kind.Kind, kind.APIVersion)
+		return fmt.Errorf("%s of %s: only v1 is read: ask kubectl for v1, or upgrade Karpenter to v1 first", kind.Kind, kind.APIVersion)
 	case kind.Kind == "Service" && kind.APIVersion == "v1":
 		service := &corev1.Service{}
 		if err := json.Unmarshal(document, service); err != nil {

@@ -112,7 +112,7 @@ func checked(list []string) ([]string, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, errors.New(`names no architecture: write [amd64, arm64], or take an image index as "docker manifest inspect" prints it`)
+		return nil, errors.New(`names no architecture: give at least one, such as amd64 or arm64`)
 	}
 	slices.Sort(list)
 	return slices.Compact(list), nil

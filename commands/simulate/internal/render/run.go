@@ -115,20 +115,20 @@ func releaseName(path string) string {
 	return name
 }
 
-// errTooLarge is the error of a tool that prints too much.
-var errTooLarge = errors.New("prints more than is allowed")
+// errTooLarge is the cause for a tool that prints too much.
+var errTooLarge = errors.New("prints more than the maximum")
 
-// errTooLong is the error of a tool that does not end in time.
-var errTooLong = errors.New("did not end in time")
+// errTooLong is the cause for a tool that does not end.
+var errTooLong = errors.New("did not end within the time limit")
 
 func (f Folder) render(ctx context.Context, opts Options, left int64) (manifests.Source, error) {
 	line := f.Command(opts.Values)
 	fault := &Error{Folder: f, Command: strings.Join(line, " ")}
-	limited, cancel := context.WithTimeoutCause(ctx, opts.Timeout, fmt.Errorf("%w: %s", errTooLong, opts.Timeout))
+	limited, cancel := context.WithTimeoutCause(ctx, opts.Timeout, fmt.Errorf("%w of %s", errTooLong, opts.Timeout))
 	defer cancel()
 	limited, stop := context.WithCancelCause(limited)
 	defer stop(nil)
-	out := &boundedBuffer{left: left, full: func() { stop(fmt.Errorf("%w: %d bytes", errTooLarge, opts.MaxBytes)) }}
+	out := &boundedBuffer{left: left, full: func() { stop(fmt.Errorf("%w of %d bytes", errTooLarge, opts.MaxBytes)) }}
 	const mostMessages = 8 << 10
 	messages := &boundedBuffer{left: mostMessages}
 	command := exec.CommandContext(limited, line[0], line[1:]...)

@@ -120,7 +120,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		}
 		e.advance(next.at)
 		if err := next.do(); err != nil {
-			return nil, fmt.Errorf("after %s: %w", e.now.Sub(o.Start), err)
+			return nil, fmt.Errorf("after %s of simulated time: %w", e.now.Sub(o.Start), err)
 		}
 	}
 	e.advance(e.end)

@@ -66,7 +66,7 @@ func (o Options) complete() (Options, error) {
 		return o, fmt.Errorf("replay: %g interruptions a month: must be between 0 and 10,000", o.Interruptions)
 	}
 	if o.Boot < 0 || o.Drain < 0 {
-		return o, errors.New("replay: times must not be negative")
+		return o, errors.New("replay: the times of booting and draining nodes must not be negative")
 	}
 	for _, d := range []struct {
 		value    *time.Duration
