@@ -127,7 +127,7 @@ func restConfig(p settings.Process) (*rest.Config, error) {
 		config, err = clientcmd.BuildConfigFromFlags("", p.Kubeconfig)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no cluster is configured: name one with --kubeconfig, or run in a pod: %w", err)
+		return nil, fmt.Errorf("no usable configuration of a cluster: give --kubeconfig a valid file, or run in a pod: %w", err)
 	}
 	config.QPS, config.Burst = p.KubeClientQPS, p.KubeClientBurst
 	config.UserAgent = "drawknife"

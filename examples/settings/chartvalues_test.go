@@ -124,7 +124,7 @@ func TestMessagesOfTheEnvironment(t *testing.T) {
 	}
 	want := []string{
 		"controller.env[LEADER_ELECT] is deprecated, use DISABLE_LEADER_ELECTION=true",
-		`controller.env[RESERVED_ENIS]: "few" is not a valid number: write a whole number in digits`,
+		`controller.env[RESERVED_ENIS]: "few" is not a valid number: write a whole number in digits that fits into 64 bits`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

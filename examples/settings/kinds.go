@@ -138,7 +138,7 @@ func integers[T int | int64](name string) kind[T] {
 		func(text string) (T, error) {
 			n, err := strconv.ParseInt(text, 10, strconv.IntSize)
 			if err != nil {
-				return 0, errors.New("write a whole number in digits")
+				return 0, errors.New("write a whole number in digits that fits into 64 bits")
 			}
 			return T(n), nil
 		},

@@ -73,7 +73,7 @@ func (r *interruptions) dealWith(ctx context.Context, messages []cloudprovider.I
 		}
 		if err := r.interrupted(ctx, m); err != nil {
 			if first == nil {
-				first = fmt.Errorf("%s of %s: %w", m.Kind, m.ProviderID, err)
+				first = fmt.Errorf("handling interruption %s of instance %s: %w", m.Kind, m.ProviderID, err)
 			}
 			continue
 		}

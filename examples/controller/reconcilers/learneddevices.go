@@ -72,7 +72,7 @@ func (r *poolReconciler) keepLearned(ctx context.Context, pool *v1.NodePool) err
 		delete(want.Annotations, v1.LearnedDevicesAnnotationKey)
 	}
 	if err := putPool(ctx, r.client, pool, want); err != nil {
-		return fmt.Errorf("storing learned devices: %w", err)
+		return fmt.Errorf("storing the learned devices of nodepool %s: %w", pool.Name, err)
 	}
 	for _, c := range last.corrections.Since(before) {
 		if c.Pool == key {

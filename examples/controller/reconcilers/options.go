@@ -155,7 +155,7 @@ func (o *Options) complete() error {
 	seen := map[string]bool{}
 	for i, gate := range o.Gates {
 		if gate == nil || gate.Name() == "" || seen[gate.Name()] {
-			return &option.Error{Package: "reconcilers", Option: fmt.Sprintf("Gates[%d]", i), Rule: "every gate needs a name, and names must be unique"}
+			return &option.Error{Package: "reconcilers", Option: fmt.Sprintf("Gates[%d]", i), Rule: "must not be nil, and needs a name that no other gate has"}
 		}
 		seen[gate.Name()] = true
 	}
