@@ -100,13 +100,13 @@ func (o Ordinary) check() error {
 	}
 	switch {
 	case len(o.Families) == 0:
-		return errors.New("it has no family")
+		return errors.New("no instance family is given")
 	case !slices.Contains(OrdinaryRules(), o.Rules):
 		return fmt.Errorf("unknown rules %q; known are %s", o.Rules, strings.Join(OrdinaryRules(), ", "))
 	case o.Zones < 1 || o.Zones > 6:
 		return fmt.Errorf("%d zones: give 1 to 6", o.Zones)
 	case o.Pods < 0 || o.Pods > 1_000_000:
-		return fmt.Errorf("%d pods: give 1 to 1000000", o.Pods)
+		return fmt.Errorf("%d pods: give 1 to 1000000, or 0 for the default", o.Pods)
 	}
 	return nil
 }

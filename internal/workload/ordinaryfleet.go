@@ -46,7 +46,7 @@ func ParseOrdinaryFleet(name string) (OrdinaryFleet, error) {
 func (f OrdinaryFleet) check() error {
 	switch {
 	case f.Cluster.Pods != 0:
-		return fmt.Errorf("fleet %s: the number of pods is derived from the nodes", f.Name())
+		return fmt.Errorf("fleet %s: the number of pods follows from the nodes: leave it 0", f.Name())
 	case f.Nodes < 1 || f.Nodes > mostOrdinaryNodes:
 		return fmt.Errorf("fleet %s: %d nodes: give 1 to %d", f.Name(), f.Nodes, mostOrdinaryNodes)
 	}

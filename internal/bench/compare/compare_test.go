@@ -381,7 +381,7 @@ func TestOptions(t *testing.T) {
 		{"--runs 0", "at least 1"},
 		{"--pods -1", "not be negative"},
 		{"b", "arguments are not accepted, only flags"},
-		{"--scenario b --pods-file x", "for scenario h"},
+		{"--scenario b --pods-file x", "only with --scenario h or all"},
 		{"--catalog x", "needs --pods-file"},
 		{"--surprise", "not defined"},
 		{"--scenario consolidate-60 --spot-to-spot=false", ""},

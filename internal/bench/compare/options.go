@@ -68,7 +68,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	case o.pods < 0:
 		return nil, fmt.Errorf("--pods %d: it must not be negative", o.pods)
 	case len(o.objects.Files) > 0 && o.scenario != "h" && o.scenario != "all":
-		return nil, errors.New("--pods-file is for scenario h")
+		return nil, errors.New("--pods-file: use it only with --scenario h or all")
 	case o.objects.Catalog != "" && len(o.objects.Files) == 0:
 		return nil, errors.New("--catalog is for scenario h and needs --pods-file; a scenario file names its own catalogue")
 	}
@@ -155,7 +155,7 @@ func (o *options) namedWork() ([]work, error) {
 	s, err := scenario.Named(o.scenario)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("--scenario %s: unknown; choose one of a to h, all, consolidate, consolidate-N, consolidate-mixed-N, a file that ends in .yaml, or a scenario of the corpus: %w", o.scenario, err)
+		return nil, fmt.Errorf("--scenario %s: choose one of a to h, all, consolidate, consolidate-N, consolidate-mixed-N, a file that ends in .yaml, or a scenario of the corpus: %w", o.scenario, err)
 	case o.pods > 0:
 		return nil, fmt.Errorf("--pods does not apply to --scenario %s: its name contains the number of pods", o.scenario)
 	}

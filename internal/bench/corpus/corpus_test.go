@@ -114,11 +114,11 @@ func TestOptions(t *testing.T) {
 		"--set all":          {"fa-1000", "m5-none-3z-1"},
 		"--set named":        {"fa-1000"},
 		"--set odd":          {"--set odd: give ordinary, named, all or small"},
-		"--seeds 3-1":        {`--seeds 3-1: "3-1" is neither a number nor a range such as 1-20`},
-		"--zones x":          {`--zones x: "x" is neither a number nor a range such as 1-20`},
+		"--seeds 3-1":        {`--seeds 3-1: "3-1" is neither a number nor a range such as 1-20, ascending and of at most 10,001 numbers`},
+		"--zones x":          {`--zones x: "x" is neither a number nor a range such as 1-20, ascending and of at most 10,001 numbers`},
 		"-o xml":             {"-o xml: give text or json"},
-		"--runs -1":          {"--runs must not be negative, --procs and --karpenter-runs at least 1"},
-		"--karpenter-runs 0": {"--runs must not be negative, --procs and --karpenter-runs at least 1"},
+		"--runs -1":          {"--runs must not be negative, and --procs and --karpenter-runs must be at least 1"},
+		"--karpenter-runs 0": {"--runs must not be negative, and --procs and --karpenter-runs must be at least 1"},
 		"more":               {`"more": there are no arguments, only flags`},
 	} {
 		if got := names(strings.Fields(args)...); !slices.Equal(got, want) {

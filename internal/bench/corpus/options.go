@@ -63,7 +63,7 @@ func parseOptions(args []string, records records, stderr io.Writer) (*options, e
 	case o.output != "text" && o.output != "json":
 		return nil, fmt.Errorf("-o %s: give text or json", o.output)
 	case o.runs < 0 || o.procs < 1 || o.karpenterRuns < 1:
-		return nil, errors.New("--runs must not be negative, --procs and --karpenter-runs at least 1")
+		return nil, errors.New("--runs must not be negative, and --procs and --karpenter-runs must be at least 1")
 	}
 	var err error
 	o.names, err = which.names(records)
@@ -134,7 +134,7 @@ func numbers(name, list string) ([]uint64, error) {
 		first, err := strconv.ParseUint(from, 10, 64)
 		last, err2 := strconv.ParseUint(to, 10, 64)
 		if err := errors.Join(err, err2); err != nil || last < first || last-first > 10_000 {
-			return nil, fmt.Errorf("%s %s: %q is neither a number nor a range such as 1-20", name, list, part)
+			return nil, fmt.Errorf("%s %s: %q is neither a number nor a range such as 1-20, ascending and of at most 10,001 numbers", name, list, part)
 		}
 		for n := first; n <= last; n++ {
 			out = append(out, n)

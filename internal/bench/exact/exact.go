@@ -63,7 +63,7 @@ func Cost(s *scheduling.Snapshot) (float64, error) {
 
 func refuse(s *scheduling.Snapshot) error {
 	if len(s.Pods) > MaxPods {
-		return fmt.Errorf("%d pods are more than %d", len(s.Pods), MaxPods)
+		return fmt.Errorf("%d pods: at most %d are supported", len(s.Pods), MaxPods)
 	}
 	if len(s.Nodes)+len(s.DaemonSets)+len(s.NodeOverlays) > 0 {
 		return errors.New("existing nodes, DaemonSets and overlays are not supported")

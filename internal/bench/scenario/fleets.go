@@ -64,7 +64,7 @@ func Fleet(name string, seed uint64) (*Scenario, error) {
 	}
 	nodes, err := strconv.Atoi(parts[2])
 	if err != nil || nodes > maxFleet {
-		return nil, fmt.Errorf("fleet %q: give at most %d nodes", name, maxFleet)
+		return nil, fmt.Errorf("fleet %q: give a number of nodes up to %d", name, maxFleet)
 	}
 	f := workload.Fleet{Nodes: nodes, Fill: fleetFill, Mixed: parts[1] != "", Seed: seed}
 	about := "nodes two fifths full, pods without constraints"

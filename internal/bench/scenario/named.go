@@ -41,7 +41,7 @@ func Named(name string) (*Scenario, error) {
 	}
 	o, err := workload.ParseOrdinary(name)
 	if err != nil {
-		return nil, fmt.Errorf("%w; a mix (c-10000), a saved case (%s), h and openb-plain-1 are also possible", err, Saved()[0])
+		return nil, fmt.Errorf("scenario %q: not a mix (such as c-10000), a saved case (such as %s), h or openb-plain-1, and not an ordinary cluster: %w", name, Saved()[0], err)
 	}
 	s, err := o.Snapshot()
 	if err != nil {

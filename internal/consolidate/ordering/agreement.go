@@ -176,7 +176,7 @@ func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan 
 	next, moving := a.after(list, false)
 	model, err := updating.Update(a.model.Model, next)
 	if err != nil {
-		return nil, false, fmt.Errorf("asking provisioning about a plan: %w", err)
+		return nil, false, fmt.Errorf("checking whether provisioning would launch nodes after the plan: updating the model: %w", err)
 	}
 	if plan, err = answering.Solve(ctx, model, a.Query); err != nil {
 		return nil, false, err

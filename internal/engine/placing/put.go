@@ -54,11 +54,11 @@ func (t Placing) admitsPut(c *podclass.Class, host int32) bool {
 func (t Placing) PutNew(n *planning.NewNode) error {
 	pool, ok := t.M.PoolIndex[n.Pool]
 	if !ok || len(n.InstanceTypes) == 0 || t.M.Pools[pool].Table == nil {
-		return fmt.Errorf("putting pods on a new node of pool %s: the pool launches no nodes: %w", n.Pool, ErrNoPlace)
+		return fmt.Errorf("putting pods on a new node of pool %s: the pool is unknown or launches no nodes, or the node has no instance type: %w", n.Pool, ErrNoPlace)
 	}
 	mc, ok := t.nodeFor(int32(pool), n)
 	if !ok {
-		return fmt.Errorf("putting pods on a new node of pool %s: %s is not available: %w", n.Pool, n.InstanceTypes[0].Name, ErrNoPlace)
+		return fmt.Errorf("putting pods on a new node of pool %s: %s is not available, or limits don't allow it: %w", n.Pool, n.InstanceTypes[0].Name, ErrNoPlace)
 	}
 	host := t.S.Open(mc)
 	if SpreadsOf(t.Trial).Disturbs(host) {

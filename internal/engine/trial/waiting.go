@@ -85,7 +85,7 @@ func (t *Trial) WaitingClass(key planning.PodKey) (int32, error) {
 }
 
 func notWaiting(key planning.PodKey) error {
-	return fmt.Errorf("pod %s is not pending: it is neither a pending pod nor a pod of a hidden node, or it has a place already", key)
+	return fmt.Errorf("pod %s does not wait for a place: it is neither pending nor on a hidden node, or the trial has placed it already", key)
 }
 
 // NewNodes returns the number of new nodes opened so far, including those without pods. New nodes are numbered from 0 in the order in which

@@ -53,7 +53,7 @@ func Of(s *scheduling.Snapshot) (*Problem, error) {
 	found := make(map[corev1.ResourceName]bool)
 	for _, pod := range s.Pods {
 		if len(pod.Spec.NodeSelector) > 0 || choosesNodes(pod.Spec.Affinity) || len(pod.Spec.InitContainers) > 0 || len(pod.Spec.Volumes) > 0 {
-			return nil, fmt.Errorf("pod %s/%s has node constraints, init containers or volumes", pod.Namespace, pod.Name)
+			return nil, fmt.Errorf("pod %s/%s has node constraints, init containers or volumes, which the packers ignore", pod.Namespace, pod.Name)
 		}
 		if len(pod.Spec.TopologySpreadConstraints) > 0 || pod.Spec.Affinity != nil {
 			p.Ruled++
@@ -86,7 +86,7 @@ func (p *Problem) addTypes(s *scheduling.Snapshot) error {
 	for _, set := range s.DaemonSets {
 		spec := &set.Spec.Template.Spec
 		if len(spec.NodeSelector) > 0 || spec.Affinity != nil || len(spec.InitContainers) > 0 {
-			return fmt.Errorf("the DaemonSet %s/%s has node constraints or init containers", set.Namespace, set.Name)
+			return fmt.Errorf("the DaemonSet %s/%s has node constraints or init containers, which the packers ignore", set.Namespace, set.Name)
 		}
 		for i, n := range p.amounts(requests(spec)) {
 			daemons[i] += n
