@@ -41,7 +41,7 @@ func (l *Lifecycle) launch(s ClaimState, now time.Time) Step {
 // if err is not nil.
 func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Time) Step {
 	if err == nil && answer == nil {
-		err = cloudprovider.NewTransientError(errors.New("the provider described no instance"))
+		err = cloudprovider.NewTransientError(errors.New("the provider returned neither an instance nor an error"))
 	}
 	if err == nil {
 		launched := launchedClaim(claim, answer, now)
@@ -187,7 +187,7 @@ func (e CreateInstance) answer(created []*v1.NodeClaim, err error) (*v1.NodeClai
 	}
 	at := slices.IndexFunc(e.Group, func(claim *v1.NodeClaim) bool { return claim != nil && claim.UID == e.Claim.UID })
 	if at < 0 || at >= len(created) || created[at] == nil {
-		return nil, cloudprovider.NewTransientError(fmt.Errorf("launching nodeclaim %q with its group: the provider described %d instances for %d nodeclaims", e.Claim.Name, len(created), len(e.Group)))
+		return nil, cloudprovider.NewTransientError(fmt.Errorf("launching nodeclaim %q with its group: the provider returned no instance for it, and %d results for %d nodeclaims", e.Claim.Name, len(created), len(e.Group)))
 	}
 	return created[at], nil
 }

@@ -95,7 +95,7 @@ type outcome struct {
 func NewRateLimiter(o RateLimiterOptions) (*RateLimiter, error) {
 	switch {
 	case o.NodesPerMinute < 0, o.CostIncrease < 0, o.CostWindow < 0, o.FailureWindow < 0, o.FailureSamples < 0, math.IsNaN(o.CostIncrease):
-		return nil, &option.Error{Package: "provisioning", Option: "RateLimiter", Rule: "a bound is negative or not a number"}
+		return nil, &option.Error{Package: "provisioning", Option: "RateLimiter", Rule: "NodesPerMinute, CostIncrease, CostWindow, FailureWindow and FailureSamples must be numbers that are not negative"}
 	case o.CostIncrease > 0 && o.CostWindow == 0:
 		return nil, &option.Error{Package: "provisioning", Option: "RateLimiter.CostWindow", Rule: "is 0: set the period of CostIncrease, or start from DefaultRateLimiterOptions"}
 	case o.FailureRate > 0 && (o.FailureWindow == 0 || o.FailureSamples == 0):

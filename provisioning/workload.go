@@ -41,10 +41,10 @@ func ParseSurge(text string) (Surge, error) {
 	}
 	var err error
 	if s.Since, err = time.Parse(time.RFC3339, since); err != nil {
-		return Surge{}, fmt.Errorf("annotation %s is %q: its time: %w", SurgeAnnotation, text, err)
+		return Surge{}, fmt.Errorf("annotation %s is %q: write its time like 2026-05-04T10:00:00Z: %w", SurgeAnnotation, text, err)
 	}
 	if s.From < 0 || s.By < 0 || s.From > maxReplicas || s.By > maxReplicas {
-		return Surge{}, fmt.Errorf("annotation %s is %q: numbers of pods are between 0 and %d", SurgeAnnotation, text, maxReplicas)
+		return Surge{}, fmt.Errorf("annotation %s is %q: its numbers of pods must be from 0 to %d", SurgeAnnotation, text, maxReplicas)
 	}
 	return s, nil
 }

@@ -22,7 +22,7 @@ func countPods(spec *v1beta1.CapacityBufferSpec, replicas int32, pod *corev1.Pod
 	fit, tightest := fitting(spec.Limits, scheduling.PodRequests(pod))
 	switch {
 	case tightest == "" && !sized && len(spec.Limits) > 0:
-		return 0, "", errors.New("spec.limits: names no resource that the pods request, so it bounds nothing: name one or set replicas")
+		return 0, "", errors.New("spec.limits: names no resource that the pods request, so it bounds nothing: name one, or set replicas")
 	case tightest == "":
 		return size, "", nil
 	case !sized:

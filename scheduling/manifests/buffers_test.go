@@ -98,7 +98,7 @@ func TestBuffersThatKeepNoRoom(t *testing.T) {
 	want := []string{
 		`in.yaml: document 1, line 2: CapacityBuffer default/a: the buffer keeps no room: there is no PodTemplate "none" in namespace "default": create it or correct the reference`,
 		`in.yaml: document 2, line 7: CapacityBuffer default/b: the buffer keeps no room: there is no Deployment "none" in namespace "default": create it or correct the reference`,
-		`in.yaml: document 4, line 19: CapacityBuffer default/c: the buffer keeps no room: spec.limits: names no resource that the pods request, so it bounds nothing: name one or set replicas`,
+		`in.yaml: document 4, line 19: CapacityBuffer default/c: the buffer keeps no room: spec.limits: names no resource that the pods request, so it bounds nothing: name one, or set replicas`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
