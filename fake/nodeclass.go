@@ -46,7 +46,7 @@ func (a *account) checkNodeClass(ref v1.NodeClassReference) error {
 	if ref == (v1.NodeClassReference{}) || a.capabilities.SupportsNodeClass(ref) {
 		return nil
 	}
-	return cloudprovider.NewPermanentError(fmt.Errorf("node class %s %q of group %q is not served: name one of %v",
+	return cloudprovider.NewPermanentError(fmt.Errorf("node class %s %q of group %q is of a kind that the cloud does not support: use one of %v",
 		ref.Kind, ref.Name, ref.Group, a.capabilities.NodeClasses))
 }
 

@@ -55,7 +55,7 @@ func (c *Cloud) again(e Event) error {
 	case EventHappening:
 		return nil
 	}
-	return fmt.Errorf("there is no kind %q", e.Kind)
+	return fmt.Errorf("there is no kind %q of events", e.Kind)
 }
 
 func (c *Cloud) callAgain(e Event) error {
@@ -162,7 +162,7 @@ func (c *Cloud) leverAgain(e Event) error {
 		}
 		c.Heal(methods...)
 	default:
-		return fmt.Errorf("unknown lever %q", e.Name)
+		return fmt.Errorf("unknown change by a test: %q", e.Name)
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func (g generation) join(name string, text []byte) ([]byte, error) {
 		spec["versions"] = append([]any{version}, spec["versions"].([]any)...)
 		return written(crd)
 	}
-	return nil, fmt.Errorf("no version %s", g.version)
+	return nil, fmt.Errorf("the definition has no version %s", g.version)
 }
 
 // object is a YAML mapping.
