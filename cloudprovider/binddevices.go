@@ -85,7 +85,7 @@ func BindDevices(pools []DevicePool, label func(key string) string) []DevicePool
 	return out
 }
 
-// bind replaces the bindings by attributes of copies of the devices.
+// bind replaces the bindings of the pool by attributes in copies of its devices.
 func (p *DevicePool) bind(label func(key string) string) {
 	if len(p.Bindings) == 0 {
 		return

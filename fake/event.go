@@ -164,7 +164,7 @@ func (a *account) record(e Event) {
 	a.hooks = append(a.hooks, func() { a.options.OnEvent(e) })
 }
 
-// happened records a change of an instance that is not a call.
+// happened records a change of an instance that follows from earlier calls or changes by tests.
 func (a *account) happened(what string, m *instance, at time.Time) {
 	a.record(Event{At: at, Kind: EventHappening, Name: what, ProviderID: m.ProviderID})
 }

@@ -135,7 +135,8 @@ type choice struct {
 	want  requirements.Set
 }
 
-// choose takes an instance from the first offering with stock. It closes the offerings before that one, which have no stock.
+// choose takes an instance from the first offering that has stock and whose quotas are not used up. It closes the available offerings
+// before that one.
 func (c *Cloud) choose(plan launchPlan, now time.Time) (choice, error) {
 	var empty, limited []cloudprovider.OfferingKey
 	var limit string

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// run changes the phase of an instance from pending to running.
+// run changes the phase of an instance from pending to running, or shuts the instance down if it is stillborn.
 func (a *account) run(m *instance, at time.Time) {
 	if m.Phase != Pending {
 		return

@@ -77,7 +77,7 @@ func (m *instance) claim() *v1.NodeClaim {
 	return c
 }
 
-// asOf returns the result that claim had at the earlier time at, which must not be before the launch.
+// asOf returns what claim returned at the earlier time at, which must not be before the launch.
 func (m *instance) asOf(at time.Time) *v1.NodeClaim {
 	c := m.claim()
 	c.DeletionTimestamp = nil

@@ -45,7 +45,8 @@ func Replay(types []*cloudprovider.InstanceType, options Options, log []Event) (
 	return cloud, replayed, nil
 }
 
-// again repeats the call or change of an event. The new log contains its result.
+// again repeats the call or change of an event; it ignores happenings, which follow from calls and changes. The new log contains its
+// result.
 func (c *Cloud) again(e Event) error {
 	switch e.Kind {
 	case EventCall:

@@ -128,7 +128,7 @@ func (a *Account) Available(cluster string, own Uses, reports []ClusterUse, now 
 	return out
 }
 
-// latest returns the newest reports of each cluster, in the order of their names.
+// latest returns the newest report of each cluster, in the order of the clusters' names.
 func latest(reports []ClusterUse) []ClusterUse {
 	sorted := slices.Clone(reports)
 	slices.SortStableFunc(sorted, func(a, b ClusterUse) int {

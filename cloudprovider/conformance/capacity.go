@@ -138,7 +138,7 @@ func (l *lab) reservedCounted() {
 	}
 }
 
-// mostReserved bounds how many instances fill a reservation.
+// mostReserved is the largest number of instances that a clause launches to fill a reservation.
 const mostReserved = 20
 
 func (l *lab) reservedFull() {

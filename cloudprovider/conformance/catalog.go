@@ -320,7 +320,8 @@ func (l *lab) catalogVolumes() {
 	})
 }
 
-// observe launches instances of a few types and calls look with the values that their nodes report. It returns the number of instances.
+// observe launches instances of a few types and calls look with the values that their nodes report. It returns the number of instances for
+// which it called look.
 func (l *lab) observe(look func(created *v1.NodeClaim, o *Observed)) (seen int) {
 	if l.Instances == nil {
 		return 0

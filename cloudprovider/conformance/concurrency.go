@@ -198,7 +198,7 @@ func (l *lab) noGoroutines() {
 	l.Errorf("%d goroutines before, %d after calls whose context has ended", before, after)
 }
 
-// quickly makes every call with a context that ends soon.
+// quickly makes every call except Create and Delete twice: first with a live context, then with an ended one.
 func (l *lab) quickly(instance *v1.NodeClaim) {
 	for _, c := range l.calls(instance) {
 		if c.method == MethodDelete || c.method == MethodCreate {
@@ -211,7 +211,7 @@ func (l *lab) quickly(instance *v1.NodeClaim) {
 	}
 }
 
-// stalledCalls ends the contexts of stalled calls, and checks that they return.
+// stalledCalls ends the contexts of stalled calls other than Delete, and checks that they return.
 func (l *lab) stalledCalls(instance *v1.NodeClaim) {
 	if l.Stall == nil {
 		return

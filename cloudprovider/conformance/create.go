@@ -89,7 +89,7 @@ func (l *lab) createMeetsClaim() {
 	})
 }
 
-// mostZones limits the number of zones for which launches requests an instance each.
+// mostZones is the largest number of zones in which createMeetsClaim launches an instance each.
 const mostZones = 3
 
 // launches creates the instance of a claim for which an offering has room, and checks that the instance meets the claim.
@@ -168,7 +168,7 @@ func (l *lab) createOnce() {
 	}
 }
 
-// onceAtOnce calls Create for one claim many times in parallel.
+// onceAtOnce calls Create for one claim many times in parallel, and checks that all calls return the same instance.
 func (l *lab) onceAtOnce() {
 	claim := l.claim()
 	var mu sync.Mutex

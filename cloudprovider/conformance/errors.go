@@ -121,8 +121,8 @@ func (l *lab) errorKinds() {
 	}
 }
 
-// keeps reports whether err is an error of Create that a condition of a NodeClaim can show (CreateFailed), and still has the kind. An error
-// without a kind is transient.
+// keeps reports whether err is an error of Create that a condition of a NodeClaim can show (it has the kind CreateFailed), and still has
+// the given kind. An error without a kind is transient.
 func keeps(method Method, err error, kind cloudprovider.ErrorKind) bool {
 	if method != MethodCreate || cloudprovider.KindOf(err) != cloudprovider.CreateFailed {
 		return false

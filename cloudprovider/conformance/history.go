@@ -36,7 +36,7 @@ func (s *session) fromHistories(l *lab, id string) {
 		return
 	}
 	for _, f := range []callFaults{noFaults, someFaults} {
-		// A clause that fails without faults also fails with faults, in several ways: don't try.
+		// If a clause fails without faults, the histories with faults are not tried: they would fail too, in several ways.
 		if f == someFaults && (l.Inject == nil || s.histories[noFaults].clause != "") {
 			continue
 		}
@@ -325,7 +325,8 @@ func (h *history) listed() {
 	}
 }
 
-// finish ends all instances, without faults: List must find the instances that failed launches have left, and Delete must remove them.
+// finish ends all instances, without faults. Before that it repeats launches of unknown outcome: each must return the instance that List
+// shows for the claim, if there is one.
 func (h *history) finish() {
 	h.listed()
 	for _, one := range h.lives {

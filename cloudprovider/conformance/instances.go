@@ -94,7 +94,7 @@ func (l *lab) deleteRepeats() {
 	}
 }
 
-// strangers returns provider IDs that no instance of this cluster has, by kind.
+// strangers returns provider IDs that no instance of this cluster has. The keys say what is special about each ID.
 func (l *lab) strangers() map[string]string {
 	ids := map[string]string{
 		"empty": "", "malformed": "no provider id", "of another provider": "other:///zone/i-1",

@@ -38,7 +38,7 @@ func (l *lab) source() cloudprovider.InterruptionSource {
 	return source
 }
 
-// warned launches an instance and makes the cloud warn of its end.
+// warned launches an instance and makes the cloud announce an interruption of it.
 func (l *lab) warned() *v1.NodeClaim {
 	instance := l.create(l.claim())
 	err := l.Interrupt(instance.Status.ProviderID, cloudprovider.InterruptionRebalance, time.Hour)

@@ -121,7 +121,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	return nil
 }
 
-// cell removes line breaks from a text, for a table.
+// cell escapes the characters of a text that would end a cell of a Markdown table: bars and line breaks.
 func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "\n", " ").Replace(text)
 }

@@ -27,9 +27,9 @@ type column struct {
 	says []int32
 	// statements[0] means no statement: neither the type nor any of its offerings states the key.
 	statements []requirements.Requirement
-	// numbers maps a statement to its number. Its key is the value if the statement has exactly one, as nearly all have; otherwise it is a
-	// NUL and the text of the statement. No label value contains a NUL. The last statement found is cached, because neighbouring offerings
-	// often have the same one.
+	// numbers maps a statement to its number. The key of numbers is the value if the statement has exactly one value, as nearly all have;
+	// otherwise it is a NUL and the text of the statement. No label value contains a NUL. The last statement found is cached, because
+	// neighbouring offerings often have the same one.
 	numbers    map[string]int32
 	lastValue  string
 	lastNumber int32

@@ -23,8 +23,8 @@ type view struct {
 	matches []int32
 }
 
-// say records which overlays state one price or resource, as indices of rules plus 1; 0 means no overlay. The overlay first takes effect.
-// The overlay last has the lowest weight so far, so the next overlay can conflict only with it.
+// say records which overlays state one price or resource, as indices of rules plus 1; 0 means no overlay. The overlay in the field first
+// takes effect. The overlay in the field last has the lowest weight so far, so the next overlay can conflict only with it.
 type say struct{ first, last int32 }
 
 func (s *say) add(rule int) {
@@ -48,7 +48,7 @@ type share struct {
 	say
 }
 
-// newViews makes one view for all pools that no overlay distinguishes, in the order of the pools' keys.
+// newViews makes a view for each group of pools that no overlay distinguishes, in the order of the pools' keys.
 func newViews(pools []Pool, taken taken, lookup *requirements.Lookup) []*view {
 	sorted := slices.Clone(pools)
 	slices.SortStableFunc(sorted, func(a, b Pool) int { return a.Key.Compare(b.Key) })

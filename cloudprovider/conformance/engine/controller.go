@@ -53,7 +53,7 @@ func (w *world) hear() {
 	}
 }
 
-// remove deletes the objects that the removal lists.
+// remove deletes the removal's claim, after it has set the claim's deadline if the removal has one.
 func (w *world) remove(r *disruption.Removal) {
 	if r == nil {
 		return

@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
 
-// look finds instances that have drifted or are broken.
+// look marks claims whose instances have drifted, and deletes claims whose nodes are broken.
 func (w *world) look() {
 	caps := w.Provider.Describe()
 	lookup := caps.Vocabulary.Compile()
