@@ -78,8 +78,8 @@ func (s Set) Intersects(o Set) error {
 	return nil
 }
 
-// acceptsAbsence reports whether the requirement accepts the label's absence in a comparison. It depends only on the derived operator, not
-// on the bounds.
+// acceptsAbsence reports whether a missing label meets the requirement, as it meets NotIn and DoesNotExist. Bounds do not change the
+// result.
 func (r Requirement) acceptsAbsence() bool {
 	return r.complement == (len(r.values) > 0)
 }

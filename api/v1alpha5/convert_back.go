@@ -66,7 +66,7 @@ func (p *Provisioner) Provenance() conversion.Provenance {
 	return out
 }
 
-// keepSeconds keeps a number of seconds that is too large for a duration.
+// keepSeconds stores in p a number of seconds that is too large for a duration.
 func keepSeconds(p *conversion.Provenance, path string, n *int64) {
 	if n != nil && *n > mostSeconds {
 		p.Keep(path, *n)
@@ -131,7 +131,8 @@ func ProvisionerFromV1Beta1(p *v1beta1.NodePool, born conversion.Provenance, opt
 	return out, warnings.Warnings()
 }
 
-// restoreProvisioner restores the residue, except for fields that were changed in the pool since the conversion.
+// restoreProvisioner restores the fields that born contains because v1beta1 lacks them, except for fields that were changed in the pool
+// since the conversion.
 func restoreProvisioner(out *Provisioner, ref *v1beta1.NodeClassReference, born conversion.Provenance, options ConvertOptions) {
 	if k := out.Spec.KubeletConfiguration; k != nil {
 		born.Restore(residueRuntime, &k.ContainerRuntime)

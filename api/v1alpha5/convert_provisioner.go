@@ -111,7 +111,8 @@ func renamePoolLabel(labels map[string]string, path *field.Path, warnings *conve
 	warnings.Add(conversion.CodePoolKeyRenamed, path.Key(ProvisionerNameLabelKey), ProvisionerNameLabelKey)
 }
 
-// requirementsToBeta copies the requirements in their order; a missing list becomes an empty one.
+// requirementsToBeta converts the requirements in their order: it drops retired labels and renames the label with the pool's name. A
+// missing list becomes an empty one.
 func requirementsToBeta(requirements []corev1.NodeSelectorRequirement, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) []v1beta1.NodeSelectorRequirementWithMinValues {
 	out := make([]v1beta1.NodeSelectorRequirementWithMinValues, 0, len(requirements))
 	for i, r := range requirements {
@@ -229,7 +230,7 @@ func disruptionToBeta(p *Provisioner, options ConvertOptions, warnings *conversi
 // mostSeconds is the longest duration that the API can express.
 const mostSeconds = int64(1<<63-1) / int64(time.Second)
 
-// seconds returns the duration in Go's format. A number of seconds that is too large for it (more than 292 years) means forever.
+// seconds returns n seconds as a duration. It replaces a number that is too large for a duration by the largest one, 292 years.
 func seconds(n int64) v1.NillableDuration {
 	n = min(n, mostSeconds)
 	return v1.NewNillableDuration(time.Duration(max(n, -mostSeconds)) * time.Second)

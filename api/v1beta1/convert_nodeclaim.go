@@ -49,8 +49,8 @@ func (c *NodeClaim) ToV1(options ConvertOptions) (*v1.NodeClaim, conversion.Warn
 	return out, warnings.Warnings()
 }
 
-// hubConditions returns the conditions in v1: without the fields that v1 does not have, and with the reason, which v1 requires and early
-// releases left out.
+// hubConditions returns the conditions in v1, without the types Empty and Expired and without the fields that v1 does not have. It fills in
+// the reason, which v1 requires and early releases left out.
 func hubConditions(conditions []Condition) []metav1.Condition {
 	if conditions == nil {
 		return nil

@@ -32,7 +32,8 @@ func hubReference(ref NodeClassReference, options ConvertOptions, path *field.Pa
 	return out
 }
 
-// referenceFromHub returns the reference in v1beta1: the one in the annotation, if it still names the same object.
+// referenceFromHub returns the reference in v1beta1: the one in the annotation if it still names the same object, otherwise one made from
+// ref.
 func referenceFromHub(ref v1.NodeClassReference, annotations map[string]string, options ConvertOptions, warnings *conversion.Recorder) NodeClassReference {
 	out := NodeClassReference{Kind: ref.Kind, Name: ref.Name}
 	if !options.ReferenceCompat && ref.Group != "" {
