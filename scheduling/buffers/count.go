@@ -33,7 +33,7 @@ func countPods(spec *v1beta1.CapacityBufferSpec, replicas int32, pod *corev1.Pod
 	return size, "", nil
 }
 
-// sizeOf returns the larger of replicas and percentage; sized is false when neither is given.
+// sizeOf returns the larger of spec.replicas and spec.percentage of replicas; sized is false if spec has neither.
 func sizeOf(spec *v1beta1.CapacityBufferSpec, replicas int32) (size int64, sized bool) {
 	if spec.Replicas != nil {
 		size, sized = int64(*spec.Replicas), true

@@ -70,7 +70,7 @@ func mark(pod *corev1.Pod, b *v1beta1.CapacityBuffer) {
 	}
 }
 
-// placeholders returns count pods like the prototype, which differ in their number.
+// placeholders returns count copies of the prototype, numbered in their names and UIDs.
 func placeholders(b *v1beta1.CapacityBuffer, prototype *corev1.Pod, count int) []*corev1.Pod {
 	if count == 0 {
 		return nil

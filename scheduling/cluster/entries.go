@@ -42,7 +42,7 @@ type entry struct {
 	leftOut []LeftOut
 }
 
-// facts are known about a Node or NodeClaim in addition to the object.
+// facts are what is known about a Node or NodeClaim in addition to the object.
 type facts struct {
 	nominatedUntil time.Time
 	// nominatedFor is how long the node stays nominated after its initialisation, see State.NominateNew.
@@ -275,7 +275,7 @@ func (s *State) nameOf(claim *v1.NodeClaim, m *entry) string {
 	return claimPrefix + name
 }
 
-// sortOrphans updates which Nodes have pods but are not nodes of the cluster.
+// sortOrphans adds node to orphaned if it has pods but is not a node of the cluster, and otherwise removes it from there.
 func (s *State) sortOrphans(node string) {
 	if len(s.onNode[node]) > 0 && !s.hosted(node) {
 		s.orphaned[node] = struct{}{}

@@ -20,7 +20,7 @@ func newObjectList[T metav1.Object]() *objectList[T] {
 	return &objectList[T]{newStore[T](), newSortedList(func(object T) types.NamespacedName { return keyOf(object) }, compareKeys)}
 }
 
-// applyTo returns the object before the event, and whether anything changed.
+// applyTo applies the event to the list. It returns the object before the event, whether there was one, and whether anything changed.
 func applyTo[T metav1.Object](s *State, l *objectList[T], object T, e *Event) (old T, known, news bool) {
 	if e.Deleted {
 		old, news = l.store.remove(object, &s.gone)
@@ -36,7 +36,7 @@ func applyTo[T metav1.Object](s *State, l *objectList[T], object T, e *Event) (o
 	return old, known, news
 }
 
-// applyPool also changes the revision when the spec changes.
+// applyPool applies the event, and increases the revision if a pool appears, disappears or changes its spec.
 func (s *State) applyPool(pool *v1.NodePool, e *Event) {
 	old, known, news := applyTo(s, s.lists.nodePools, pool, e)
 	if news && (e.Deleted || !known || !sameSpec(&old.Spec, &pool.Spec)) {
@@ -44,7 +44,8 @@ func (s *State) applyPool(pool *v1.NodePool, e *Event) {
 	}
 }
 
-// applyOverlay keeps overlays that planning can't compute with out of snapshots.
+// applyOverlay applies the event, and increases the revision as applyPool does. It keeps overlays that planning can't compute with out of
+// snapshots.
 func (s *State) applyOverlay(o *v1.NodeOverlay, e *Event) {
 	old, known, news := applyTo(s, s.lists.nodeOverlays, o, e)
 	if !news {
@@ -56,7 +57,7 @@ func (s *State) applyOverlay(o *v1.NodeOverlay, e *Event) {
 	judge(s, s.lists.nodeOverlays, o, e, scheduling.CheckNodeOverlay)
 }
 
-// applyBudget keeps invalid budgets out of snapshots, because they would make the others unusable.
+// applyBudget applies the event. It keeps invalid budgets out of snapshots, because they would make the other budgets unusable.
 func (s *State) applyBudget(budget *policyv1.PodDisruptionBudget, e *Event) {
 	l := s.lists.podDisruptionBudgets
 	if _, _, news := applyTo(s, l, budget, e); !news {

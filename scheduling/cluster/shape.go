@@ -118,7 +118,8 @@ func (s *State) shapeOf(n *scheduling.Node, types []*cloudprovider.InstanceType,
 	return made
 }
 
-// with returns the shape of a node that may also be bought as the candidate c.
+// with extends the shape to nodes that are bought as the candidate c: it has the largest capacity, the smallest allocatable amounts, and
+// the labels on which all agree. A nil shape becomes that of c.
 func (sh *shape) with(c cloudprovider.Candidate) *shape {
 	capacity, allocatable := c.Type.CapacityOf(c.Offering), c.Type.AllocatableOf(c.Offering)
 	if sh == nil {
@@ -163,7 +164,7 @@ func labelsOf(c cloudprovider.Candidate) map[string]string {
 	return out
 }
 
-// on returns the claim with the shape as its status. Values of the claim itself have precedence.
+// on returns the claim with the shape as its status. Labels of the claim itself have precedence.
 func (sh *shape) on(claim *v1.NodeClaim) *v1.NodeClaim {
 	out := *claim
 	out.Labels = maps.Clone(sh.labels)

@@ -19,7 +19,7 @@ type shownNode struct {
 	state NodeState
 }
 
-// look returns the entry in the form that views contain.
+// look returns the entry in the form that views contain, or nil if views don't contain it. It also sets the entry's host and leftOut.
 func (s *State) look(m *entry) *shownNode {
 	node, claim := m.speakers(s)
 	m.host, m.leftOut = "", m.passedOver(node, claim)

@@ -25,7 +25,7 @@ func (l *sortedList[K, V]) set(v V) { l.changed[l.keyOf(v)] = change[V]{value: v
 
 func (l *sortedList[K, V]) remove(key K) { l.changed[key] = change[V]{removed: true} }
 
-// dirty reports whether values has changed since the last call.
+// dirty reports whether the list was changed since values was last called.
 func (l *sortedList[K, V]) dirty() bool { return len(l.changed) > 0 }
 
 // values returns the present list. Callers must not change it.

@@ -61,7 +61,8 @@ type State struct {
 	onNode map[string]map[types.NamespacedName]*corev1.Pod
 	// orphaned are the names in onNode whose pods are on no node of the cluster.
 	orphaned map[string]struct{}
-	// facts are known about Nodes and NodeClaims in addition to the objects; they are deleted together with the object.
+	// nodeFacts and claimFacts are what is known about Nodes and NodeClaims in addition to the objects; they are deleted together with the
+	// object.
 	nodeFacts, claimFacts map[string]facts
 	// waiting are the pending pods; shown are the nodes, by name.
 	waiting *sortedList[types.NamespacedName, *corev1.Pod]

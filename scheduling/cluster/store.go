@@ -40,7 +40,7 @@ func compareKeys(a, b types.NamespacedName) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// put stores the object, unless the known one is newer or the same. It returns the object it replaces, if any.
+// put stores the object, unless it was deleted before, or the known object is newer or the same. It returns the object it replaces, if any.
 func (s *store[T]) put(object T, assumed bool, gone *tombstones) (old T, known, news bool) {
 	key := keyOf(object)
 	if gone.holds(object.GetUID()) {

@@ -89,8 +89,8 @@ func compareCapacity(a, b *resourcev1.Device) int {
 	return 0
 }
 
-// agreed returns the devices that most of the publications have in common; if several are equally frequent, those with the fewest devices.
-// Each capacity is the lowest among the nodes with these devices. list must not be empty.
+// agreed returns the most frequent devices: the publications are grouped by their shape, and of groups of equal size, the one with the
+// fewest devices is chosen. It also returns the nodes of this group. Each capacity is the lowest among these nodes. list must not be empty.
 func agreed(list []publication) (pools []cloudprovider.DevicePool, nodes []string) {
 	groups := map[string][]shape{}
 	for _, p := range list {

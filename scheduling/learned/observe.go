@@ -156,7 +156,7 @@ func firstDevice(slice *resourcev1.ResourceSlice) string {
 	return slice.Spec.Devices[0].Name
 }
 
-// ofAnyNode returns a copy of the device without the fields that say on which node it is.
+// ofAnyNode returns a copy of the device without the fields that say on which node it is, and without the times of its taints.
 func ofAnyNode(d *resourcev1.Device) resourcev1.Device {
 	out := *d.DeepCopy()
 	out.NodeName, out.NodeSelector, out.AllNodes = nil, nil, nil

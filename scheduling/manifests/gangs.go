@@ -152,7 +152,7 @@ func keyOfGroup(o *podgroups.Object) podgroups.Key {
 	return podgroups.Key{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
-// originWhere returns the place of the first PodGroup for which is returns true.
+// originWhere returns the place of the first PodGroup for which the function is returns true.
 func (b *gangReader) originWhere(is func(*podgroups.Object) bool) origin {
 	for _, e := range b.l.objects.podGroups {
 		if is(&e.object.Object) {

@@ -164,7 +164,7 @@ func (l *loader) validateAmounts(o origin, kind, name, path string, list corev1.
 	}
 }
 
-// validateCounts refuses workloads with a negative number of pods, or with more pods than can be held.
+// validateCounts refuses workloads in which a number of pods or completions, or the first ordinal, is negative.
 func (l *loader) validateCounts() {
 	check := func(o origin, object, path string, count *int32) {
 		if count != nil && *count < 0 {

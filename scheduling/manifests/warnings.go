@@ -129,7 +129,8 @@ func newFoldKey(code WarningCode, kind, path, detail string) foldKey {
 	return foldKey{code, kind, indexes.ReplaceAllString(path, "[]"), detail}
 }
 
-// fold reports whether an equal warning was added before. If so, it counts this one.
+// fold reports whether the warning must not be added, because an equal warning was added before, or the limit of warnings is reached. If
+// so, it counts the warning.
 func (w *warnings) fold(key foldKey) bool {
 	known, ok := w.index[key]
 	if ok {

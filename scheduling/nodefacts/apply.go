@@ -110,8 +110,8 @@ func (b *Book) corrected(list []*cloudprovider.InstanceType, facts map[classKey]
 	return out
 }
 
-// changes compares a fact with the instance type. It returns the differences as a text, and the type with the values of the fact; the
-// text is "" without differences.
+// changes compares a fact with the instance type. It returns the differences as a text, and a function that makes the type with the values
+// of the fact; the text is "" without differences.
 func (b *Book) changes(t *cloudprovider.InstanceType, f *Fact) (text string, change func() *cloudprovider.InstanceType) {
 	capacity, limits := corev1.ResourceList{}, map[string]int32{}
 	var parts []string
@@ -145,8 +145,9 @@ func (b *Book) changes(t *cloudprovider.InstanceType, f *Fact) (text string, cha
 // maxPods is the largest number of pods that a node is believed to report.
 const maxPods = 1000
 
-// believable reports whether the amount is within the bounds of the estimate. For counted resources, such as devices, a node may report
-// fewer than estimated, even none, but not more: the extra devices may come from a plugin that new nodes would not run.
+// believable reports whether the amount is within the bounds of the estimate; a number of pods must be from 1 to maxPods. For counted
+// resources, such as devices, a node may report fewer than estimated, even none, but not more: the extra devices may come from a plugin
+// that new nodes would not run.
 func (b *Book) believable(name corev1.ResourceName, seen, estimate resource.Quantity) bool {
 	switch name {
 	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:

@@ -196,7 +196,8 @@ const (
 	longestReady = time.Hour
 )
 
-// take adds the values that a node reports to the fact.
+// take merges the values that a node reports into the fact: it keeps the smallest amount of a measured resource, the largest of a
+// counted one, and the smallest limit of volumes.
 func (f *Fact) take(capacity corev1.ResourceList, limits map[string]int32) {
 	if f.Capacity == nil {
 		f.Capacity = corev1.ResourceList{}

@@ -146,7 +146,7 @@ func (n *NearestMiss) condition() string {
 	return "if " + string(n.Code) + " were different"
 }
 
-// amounts describes each amount; the format's operands are the resource and the quantity.
+// amounts returns a text about each amount; the operands of format are the resource and the quantity.
 func (n *NearestMiss) amounts(format string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(n.Amounts)) {

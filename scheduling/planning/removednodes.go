@@ -40,7 +40,7 @@ func NodeChecks() [10]NodeCheck {
 	return [...]NodeCheck{NodeUnavailable, NodeCordoned, NodeTaints, NodeRequirements, NodeVolumes, NodeVolumeLimits, NodeResources, NodeHostPorts, NodeTopology, NodeNotPlaced}
 }
 
-// words describes the state of n nodes that fail the check.
+// words returns a text about n nodes that fail the check.
 func (c NodeCheck) words(n int) string {
 	one, more := "fails check "+string(c), "fail check "+string(c)
 	switch c {

@@ -2,7 +2,7 @@ package redact
 
 import "github.com/drawknife/drawknife/scheduling"
 
-// stripGang returns the gang without the name of the object that it was made from.
+// stripGang returns the gang without the name of the object that it was made from, and with stripped pod templates.
 func stripGang(in *scheduling.Gang) scheduling.Gang {
 	out := *in
 	out.Source, out.Templates = "", nil

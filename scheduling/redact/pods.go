@@ -38,7 +38,7 @@ func podSpec(in *corev1.PodSpec) corev1.PodSpec {
 	}
 }
 
-// containers keeps the names, resources and ports of containers.
+// containers keeps the names, resources and ports of containers, and their restart and resize policies.
 func containers(in []corev1.Container) []corev1.Container {
 	var out []corev1.Container
 	for i := range in {

@@ -99,7 +99,8 @@ func isReady(n *scheduling.Node) bool {
 	return n.Object != nil && !n.Leaving && (n.Claim == nil || n.Object.Labels[apiv1.NodeInitializedLabelKey] == "true")
 }
 
-// sort ends the request if its time is over, and makes its pods. It reports whether there is still work to do.
+// sort ends the request if its time is over or it is invalid, and otherwise makes its pods if their templates exist. It reports whether
+// there is still work to do.
 func (r *Round) sort(d *demand, moulds *resolver) bool {
 	if d.given.Done() {
 		return false
@@ -178,7 +179,7 @@ func (r *Round) bookedUntil(request *v1.ProvisioningRequest) time.Time {
 
 func (r *Round) bookFor() time.Duration { return option.Or(r.in.BookFor, DefaultBookFor) }
 
-// pickPods removes pods for which nothing may be launched from the snapshot, and lets pods that use a booking take its room.
+// pickPods removes from the snapshot the pods for which nothing may be launched, and lets pods that use a booking take its room.
 func (r *Round) pickPods() {
 	s := *r.in.Snapshot
 	s.Pods, s.Gangs = make([]*corev1.Pod, 0, len(s.Pods)), slices.Clone(s.Gangs)

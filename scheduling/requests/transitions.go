@@ -20,7 +20,7 @@ func (r *Round) set(d *demand, conditionType, reason, message string) {
 	d.answer.SetCondition(conditionType, yes, reason, shortened(message), r.in.Snapshot.Time)
 }
 
-// provision books the places for the request.
+// provision books the places for the request, or ends it if its status has no room for all places.
 func (r *Round) provision(d *demand, reason, message string, p places) {
 	details := d.answer.Status.ProvisioningClassDetails
 	if !p.write(details) {
@@ -40,7 +40,7 @@ func (r *Round) provision(d *demand, reason, message string, p places) {
 	r.keep(d, slots)
 }
 
-// wait says why the request can't be provisioned now; the next round tries it again.
+// wait says why the request can't be provisioned now. The next round tries it again, unless its time is over: then the request has failed.
 func (r *Round) wait(d *demand, reason, message string) {
 	d.answer.SetCondition(v1.ConditionProvisioned, no, reason, shortened(message), r.in.Snapshot.Time)
 	if r.late(d.given) {

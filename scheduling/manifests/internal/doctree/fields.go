@@ -172,7 +172,7 @@ func (d *typeDiagnosis) add(path string, line int, message string) {
 	d.found = append(d.found, WrongField{path, line, message})
 }
 
-// leaf tries to decode one value on its own.
+// leaf tries to decode one value on its own, and records the error if that fails.
 func (d *typeDiagnosis) leaf(n *yaml.Node, t reflect.Type, path string, line int) {
 	w := JSONWriter{Limit: mostBytes, MaxDepth: mostDepth}
 	if err := w.Write(n, 0); err != nil {
