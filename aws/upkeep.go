@@ -116,7 +116,7 @@ func (p *Provider) Maintain(ctx context.Context) (next time.Time, err error) {
 		errs = append(errs, fmt.Errorf("deleting unused launch templates: %w", err))
 	}
 	if err := p.tendWarm(ctx); err != nil {
-		errs = append(errs, fmt.Errorf("tending warm instances: %w", err))
+		errs = append(errs, fmt.Errorf("managing warm instances: %w", err))
 	}
 	if p.upkeep.due(&p.upkeep.checked, recheckEvery, now) {
 		if _, err := p.images.Recheck(ctx); err != nil {

@@ -153,15 +153,15 @@ const maxSaved = 16 << 20
 // format is an error; then nothing is imported.
 func (m *Memory) Import(text []byte) error {
 	if len(text) > maxSaved {
-		return fmt.Errorf("reading the memory of instances: it has more than %d MiB, the maximum", maxSaved>>20)
+		return fmt.Errorf("reading the measured memory of instance types: it has more than %d MiB, the maximum", maxSaved>>20)
 	}
 	var all []Sighting
 	if err := json.Unmarshal(text, &all); err != nil {
-		return fmt.Errorf("reading the memory of instances: %w", err)
+		return fmt.Errorf("reading the measured memory of instance types: %w", err)
 	}
 	for i, s := range all {
 		if s.InstanceType == "" || s.Bytes <= 0 {
-			return fmt.Errorf("reading the memory of instances: entry %d has type %q and %d bytes: it needs a type and more than 0 bytes", i, s.InstanceType, s.Bytes)
+			return fmt.Errorf("reading the measured memory of instance types: entry %d has type %q and %d bytes: it needs a type and more than 0 bytes", i, s.InstanceType, s.Bytes)
 		}
 	}
 	m.mu.Lock()

@@ -51,7 +51,7 @@ func (l *Launcher) launchShares(ctx context.Context, f *flight, parts []*flight,
 		launched, _, err := l.tryWay(ctx, part, from)
 		all = append(all, launched...)
 		if err == nil && len(launched) < part.count() {
-			err = cloudprovider.NewTransientError(fmt.Errorf("EC2 described %d of %d instances", len(launched), part.count()))
+			err = cloudprovider.NewTransientError(fmt.Errorf("EC2's answer describes only %d of %d instances", len(launched), part.count()))
 		}
 		if err != nil {
 			for _, before := range parts[:i+1] {

@@ -29,7 +29,7 @@ func (s *selection) truncate() error {
 		kept = s.varied(ranked)
 		if lacking := s.lacking(kept); lacking != "" {
 			return cloudprovider.NewInsufficientCapacityError(
-				fmt.Errorf("of %d instance types with room: %s", len(ranked), lacking))
+				fmt.Errorf("%d instance types have room, but too few values for minValues: %s", len(ranked), lacking))
 		}
 	}
 	names := make(map[string]bool, len(kept))
