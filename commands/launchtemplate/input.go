@@ -163,7 +163,7 @@ func choose[T metav1.Object](kind, flag, name string, list []T) (T, error) {
 	}
 	switch {
 	case len(list) == 0:
-		return none, fmt.Errorf("the inputs have no %s: give a file with one, or pipe \"kubectl get %s -o yaml\" in with -", kind, strings.ToLower(kind))
+		return none, fmt.Errorf("the inputs have no %s: give a file with one, or - with the output of \"kubectl get %s -o yaml\" on standard input", kind, strings.ToLower(kind))
 	case name == "":
 		return none, fmt.Errorf("the inputs have the %ss %s: choose one with --%s", kind, strings.Join(names, ", "), flag)
 	}

@@ -166,7 +166,7 @@ func TestConfigMapsAreReadFromTheCluster(t *testing.T) {
 	_, err := settings.Load(settings.Sources{Args: []string{"--legacy-config-map=x"}, ReadConfigMaps: func(settings.Process) (map[string]string, map[string]string, error) {
 		return nil, nil, errors.New("no such object")
 	}})
-	if err == nil || err.Error() != "reading configmap kube-system/x with the settings of an old release: no such object" {
+	if err == nil || err.Error() != "reading configmap kube-system/x with the settings of an old release of Karpenter: no such object" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -85,7 +85,7 @@ func Load(from Sources) (*Loaded, error) {
 	if known := laidOn(layers); known.Process.LegacyConfigMap != "" && from.ReadConfigMaps != nil {
 		behaviour, log, err := from.ReadConfigMaps(known.Process)
 		if err != nil {
-			return nil, fmt.Errorf("reading configmap %s/%s with the settings of an old release: %w", known.Process.SystemNamespace, known.Process.LegacyConfigMap, err)
+			return nil, fmt.Errorf("reading configmap %s/%s with the settings of an old release of Karpenter: %w", known.Process.SystemNamespace, known.Process.LegacyConfigMap, err)
 		}
 		old, logging = ParseLegacyConfigMap(behaviour), ParseLoggingConfigMap(log)
 	}

@@ -213,7 +213,7 @@ func unpack(packed []byte) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(r, maxUnpacked+1))
 	if err == nil && len(text) > maxUnpacked {
-		err = fmt.Errorf("it is unpacked to more than %d MiB", maxUnpacked>>20)
+		err = fmt.Errorf("it has more than %d MiB after unpacking", maxUnpacked>>20)
 	}
 	return text, err
 }
