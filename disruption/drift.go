@@ -88,7 +88,7 @@ func MarkDrift(claim *v1.NodeClaim, s DriftState, now time.Time) (DriftStep, err
 		case cloudprovider.IsNodeClaimNotFound(s.Provider.Err):
 			return step, nil
 		case s.Provider.Err != nil:
-			return step, fmt.Errorf("nodeclaim %s: asking the provider for drift: %w", claim.Name, s.Provider.Err)
+			return step, fmt.Errorf("nodeclaim %s: asking the provider whether its instance has drifted: %w", claim.Name, s.Provider.Err)
 		}
 		reason = s.Provider.Reason
 	}

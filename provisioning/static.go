@@ -93,7 +93,7 @@ func (s StaticState) scaleUp(missing, all int, o nodeclaims.Options) (StaticStep
 	step := StaticStep{Again: staticEvery}
 	if limit, ok := s.Pool.Spec.Limits[limits.ResourceNodes]; ok {
 		if room := max(0, int(limit.Value())-all); room < missing {
-			step.Err = fmt.Errorf("nodepool %s: %d nodes are missing, but spec.limits[nodes] %s allows only %d: raise the limit", v1.QualifiedName(s.Pool), missing, limit.String(), room)
+			step.Err = fmt.Errorf("nodepool %s: %d nodes are missing, but spec.limits[nodes] %s allows only %d more: raise the limit", v1.QualifiedName(s.Pool), missing, limit.String(), room)
 			step.Again = staticLimitWait
 			missing = room
 		}
