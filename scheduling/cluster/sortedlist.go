@@ -2,8 +2,8 @@ package cluster
 
 import "slices"
 
-// sortedList is a list in the order of its keys that is returned as a slice and changed between two such calls. Changes are collected until
-// the slice is requested, and then merged into a new slice: a returned slice is never changed, and stays the same while nothing changes.
+// sortedList is a list that is sorted by key and that values returns as a slice. Changes are collected until values is called, and then
+// merged into a new slice: a returned slice is never changed, and stays the same while nothing changes.
 type sortedList[K comparable, V any] struct {
 	keyOf   func(V) K
 	compare func(a, b K) int

@@ -67,7 +67,8 @@ type State struct {
 	// waiting are the pending pods; shown are the nodes, by name.
 	waiting *sortedList[types.NamespacedName, *corev1.Pod]
 	shown   *sortedList[string, *shownNode]
-	// leaving, unlaunched and incomplete are the nodes that views change before they show them.
+	// leaving are the shown nodes that are leaving, unlaunched those whose claims state no capacity yet, and incomplete the entries with
+	// objects that are left out.
 	leaving, unlaunched, incomplete map[nodeKey]struct{}
 	// keyless are Nodes that are left out because they have no provider ID.
 	keyless map[string]struct{}

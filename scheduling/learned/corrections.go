@@ -201,7 +201,7 @@ func same(a, b []cloudprovider.DevicePool) bool {
 func textOfPools(pools []cloudprovider.DevicePool) string {
 	text, err := json.Marshal(pools)
 	if err != nil {
-		return "" // all values can be written as JSON
+		return "" // never: all values can be written as JSON
 	}
 	return string(text)
 }

@@ -26,7 +26,7 @@ type admission struct {
 	globalDefault *schedulingv1.PriorityClass
 }
 
-// containerDefaults are the default requests of one LimitRange for containers without requests.
+// containerDefaults are the default requests and limits that one LimitRange gives to containers.
 type containerDefaults struct{ requests, limits corev1.ResourceList }
 
 // admissible is a pod spec during admission.

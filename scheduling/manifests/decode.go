@@ -84,7 +84,7 @@ func (l *loader) readObject(o origin, h header, text []byte) {
 		l.skip(d)
 	case convertible != nil:
 		convertible(l, d)
-	case !known || !readable: // an empty version means an unknown kind
+	case !known || !readable: // the kind is unknown, or its version is
 		l.problem(o, ProblemVersion, h.kind, "apiVersion", l.unknownVersion(d))
 	default:
 		if d.older {

@@ -45,7 +45,7 @@ func statefulSetWorkload(o origin, s *appsv1.StatefulSet) workload {
 func templateHash(template *corev1.PodTemplateSpec) string {
 	text, err := json.Marshal(template)
 	if err != nil {
-		text = []byte(template.Name) // a decoded template can always be encoded
+		text = []byte(template.Name) // never: a decoded template can always be encoded
 	}
 	hash := fnv.New64a()
 	hash.Write(text) // never fails
@@ -204,8 +204,8 @@ const (
 type ownership struct {
 	// count is how many pods of the input name the owner.
 	count map[objectKey]int
-	// orphans are pods whose owner is a ReplicaSet or Job outside of the input, by the owner's key, with the name of the Deployment or
-	// CronJob from which the owner would be created.
+	// orphans are pods whose owner is a ReplicaSet or Job that the input lacks. The key has the owner's kind, and the owner's name without
+	// its last part: the name of the Deployment or CronJob that would have created the owner.
 	orphans map[objectKey][]*corev1.Pod
 	// running are Deployments with a ReplicaSet in the input that has or wants pods; jobs are CronJobs with Jobs.
 	running, jobs map[objectKey]bool

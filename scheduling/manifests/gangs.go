@@ -58,7 +58,7 @@ type gangReader struct {
 	// first is the group as its first member describes it.
 	first   map[podgroups.Key]podgroups.Named
 	members map[podgroups.Key][]podgroups.Member
-	// origins of the pods; nil until one is asked for.
+	// origins are the places of the pods in the input; nil until originOf is called.
 	origins map[scheduling.PodKey]origin
 }
 

@@ -174,7 +174,8 @@ const (
 	hintPlaceholder = `; it looks like a placeholder: plan what it is filled in to`
 )
 
-// placeholder is a name that a tool replaces by a value: "${NAME}". Shells and containers write "$NAME" and "$(NAME)" too.
+// placeholder matches the beginning of a name that a tool replaces by a value: "${NAME}". Names in the forms "$NAME" and "$(NAME)" are not
+// matched, because shells and containers also write them.
 var placeholder = regexp.MustCompile(`\$\{[A-Za-z_]`)
 
 // hintTemplates adds advice to problems on lines of templates, and to problems of invalid YAML if a template is in its source.

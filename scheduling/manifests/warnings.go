@@ -122,7 +122,7 @@ type foldKey struct {
 	kind, path, detail string
 }
 
-// indexes are the parts of a path that may differ between equal warnings.
+// indexes matches the parts of a path that may differ between equal warnings.
 var indexes = regexp.MustCompile(`\[\d+\]`)
 
 func newFoldKey(code WarningCode, kind, path, detail string) foldKey {

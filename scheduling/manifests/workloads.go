@@ -84,8 +84,8 @@ type workload struct {
 	template *corev1.PodTemplateSpec
 	// count is the desired number of pods; their ordinals begin at first.
 	count, first int
-	// perReplica is the number of pods that one replica of an autoscaler has; scale is the range of replicas of a workload that scales
-	// itself, and nil for others.
+	// perReplica is the number of pods of one replica as an autoscaler counts replicas; scale is the range of replicas of a workload that
+	// scales itself, and nil for other workloads.
 	perReplica int
 	scale      *operators.Scale
 	// countPath is the field that contains count.
@@ -347,7 +347,7 @@ func (l *loader) autoscale(w *workload) {
 	if !ok {
 		return
 	}
-	// Autoscalers count replicas, which have several pods in groups.
+	// Autoscalers count replicas, and a replica of a workload with groups has several pods.
 	replicas := w.count / w.perReplica
 	if s.unbounded {
 		s.max = max(replicas, s.min)

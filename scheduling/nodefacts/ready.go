@@ -116,5 +116,5 @@ func (b *Book) ReadyTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	return out
 }
 
-// maxTerms bounds the terms: a cost model has at most 256.
+// maxTerms is the largest number of terms that ReadyTerms returns; a cost model has at most 256.
 const maxTerms = 32

@@ -31,7 +31,7 @@ func Anonymize(s *scheduling.Snapshot, key []byte) *scheduling.Snapshot {
 		return nil
 	}
 	catalogs, vocabulary := stripped.Catalogs, stripped.Vocabulary
-	stripped.Catalogs = nil // the provider's catalogs stay unchanged, and are large
+	stripped.Catalogs = nil // catalogs are not copied, because they stay unchanged and are large
 	a := &anonymizer{key: key, plain: plainKeys(vocabulary, catalogs), words: make(map[string]string)}
 
 	a.word = func(name string) string { return name }

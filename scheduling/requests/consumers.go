@@ -12,7 +12,7 @@ import (
 // consumer is a pod that uses a request.
 type consumer struct {
 	pod *corev1.Pod
-	// node that the consumer is bound to; empty while it waits
+	// node is the node that the consumer is bound to; empty while the consumer waits
 	node string
 }
 

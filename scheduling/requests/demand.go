@@ -34,7 +34,7 @@ type demand struct {
 	surplus        []consumer
 	// pods is the total number of pods that use the request.
 	pods int
-	// booked is where room is booked.
+	// booked are the places where room is booked for the request.
 	booked places
 }
 

@@ -343,7 +343,7 @@ func appendText(out []byte, text string) []byte {
 		if c := text[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
 			quoted, err := json.Marshal(text)
 			if err != nil {
-				return append(out, `""`...) // json.Marshal accepts every string
+				return append(out, `""`...) // never: json.Marshal accepts every string
 			}
 			return append(out, quoted...)
 		}
