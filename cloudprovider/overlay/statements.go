@@ -124,7 +124,8 @@ func (c *column) number(r requirements.Requirement) int32 {
 	return number
 }
 
-// condition is one requirement of an overlay. met has its result for each statement about its key, in pools with the same labels.
+// condition is one requirement of an overlay, for pools with the same labels. says is that of the requirement's column; met[i] is true if
+// statements[i] meets the requirement.
 type condition struct {
 	says []int32
 	met  []bool
