@@ -160,7 +160,7 @@ func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1
 		claim, err = l.options.Claims.CreateNodeClaim(ctx, token, wanted)
 	}
 	if err == nil && claim == nil {
-		err = errors.New("the store returned no claim")
+		err = errors.New("the store returned neither a claim nor an error")
 	}
 	if err != nil {
 		l.release(token)

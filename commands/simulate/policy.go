@@ -66,11 +66,11 @@ func (o policyOptions) check(output outputFormat) error {
 		return nil
 	}
 	if output.judged() {
-		return fmt.Errorf("--output %s: is the judgement of a policy; use it only with diff --policy FILE", output)
+		return fmt.Errorf("--output %s: prints only the judgement of a policy; use it with diff --policy FILE", output)
 	}
 	for _, r := range o.reports {
 		if r.form.judged() {
-			return fmt.Errorf("--report %s=%s: is the judgement of a policy; use it only with --policy FILE", r.form, r.file)
+			return fmt.Errorf("--report %s=%s: writes only the judgement of a policy; use it with --policy FILE", r.form, r.file)
 		}
 	}
 	return nil

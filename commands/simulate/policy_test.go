@@ -145,8 +145,8 @@ func TestPolicyRefused(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
 		{"--policy nowhere.yaml", "--policy: open nowhere.yaml"},
 		{"--policy testdata/gate/main.yaml", `testdata/gate/main.yaml:1: ChangePolicy: apiVersion: is "karpenter.sh/v1": must be drawknife.dev/v1`},
-		{"-o sarif", "--output sarif: is the judgement of a policy; use it only with diff --policy FILE"},
-		{"--report junit=x", "--report junit=x: is the judgement of a policy; use it only with --policy FILE"},
+		{"-o sarif", "--output sarif: prints only the judgement of a policy; use it with diff --policy FILE"},
+		{"--report junit=x", "--report junit=x: writes only the judgement of a policy; use it with --policy FILE"},
 	} {
 		got := ask(t, "diff", append([]string{gateMain, gateChange}, strings.Fields(test.args)...)...)
 		if got.code != exitInput || !strings.Contains(got.stderr, test.want) || got.stdout != "" {

@@ -65,7 +65,7 @@ func (r *spotRisk) set(item string) error {
 			return fmt.Errorf("--spot-risk %s: needs an amount in USD, as %s=0.5", item, name)
 		}
 	default:
-		return fmt.Errorf("--spot-risk %s: must be default, or node-life, restart, lost-work and without with a time, or per-node and per-cpu with an amount in USD", item)
+		return fmt.Errorf("--spot-risk %s: must be default, or a time for node-life, restart, lost-work or without (restart=10m), or an amount in USD for per-node or per-cpu (per-node=0.5)", item)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func Apply(text []byte, want any) ([]byte, error) {
 		return nil, err
 	}
 	if !hasValue(merged, want) {
-		return nil, errors.New("the document cannot be written with this value")
+		return nil, errors.New("cannot write the new value into this document")
 	}
 	return merged, nil
 }
