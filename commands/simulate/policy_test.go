@@ -153,7 +153,7 @@ func TestPolicyRefused(t *testing.T) {
 			t.Errorf("%s: %+v", test.args, got)
 		}
 	}
-	if got := ask(t, "plan", gateMain, "-o", "junit"); got.code != exitInput || !strings.Contains(got.stderr, "use it only with diff --policy FILE") {
+	if got := ask(t, "plan", gateMain, "-o", "junit"); got.code != exitInput || !strings.Contains(got.stderr, "use it with diff --policy FILE") {
 		t.Errorf("%+v", got)
 	}
 	var reports policyReports
