@@ -109,7 +109,7 @@ func (s *State) nodeOf(snapshot *scheduling.Snapshot, key nodeKey) *scheduling.N
 	return &snapshot.Nodes[at]
 }
 
-// displace removes the pods that need a new place from the nodes that are leaving.
+// displace removes pods that need a new place from leaving nodes, and adds pending copies of them.
 func (s *State) displace(snapshot *scheduling.Snapshot, now time.Time) {
 	var moved []*corev1.Pod
 	copies := make(map[types.NamespacedName]displacedPod, len(s.displaced))

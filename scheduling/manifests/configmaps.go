@@ -29,7 +29,7 @@ type ConfigMap struct {
 	Data map[string]string
 }
 
-// kindConfigMap says how ConfigMaps are read: those with other names are skipped like an unknown kind.
+// kindConfigMap says how ConfigMaps are read: those whose names are not in names are skipped like objects of an unknown kind.
 func kindConfigMap(names []string) kind {
 	keep := decodeInto(func(o *objects) *[]entry[*corev1.ConfigMap] { return &o.configMaps })
 	return kind{version: "v1", namespaced: true, decode: func(l *loader, d document) {

@@ -64,7 +64,7 @@ func CommonWorkloadKinds() []WorkloadKind {
 type customObject struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
-	// pods are its templates, and what is known of them as a whole.
+	// pods contains its pod templates, and says whether it has pods now, only at times, or no longer.
 	pods *operators.Object
 }
 

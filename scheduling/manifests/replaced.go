@@ -12,7 +12,7 @@ import (
 type replacing struct {
 	// objects are the objects of sources that are not live, if there is a live source.
 	objects map[objectKey]decodable
-	// replaced are the objects of the cluster that are not read, and those that belong to them.
+	// replaced are the objects of the cluster that are not read, and the objects that belong to these.
 	replaced map[objectKey]bool
 	// former are the manifests of Options.Former, which are not read.
 	former map[objectKey]bool

@@ -234,7 +234,7 @@ func (l *loader) validatePlacement(o origin, kind, name, path string, spec *core
 	}
 }
 
-// maxNodeSelectorTerms bounds the alternatives of a pod. Each of them is planned separately.
+// maxNodeSelectorTerms is the largest number of required node selector terms of a pod. Each of them is planned separately.
 const maxNodeSelectorTerms = 1000
 
 // validateSpread checks one topology spread constraint; path ends in a dot.

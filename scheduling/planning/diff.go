@@ -208,7 +208,7 @@ func comparePodKeys(a, b PodKey) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// relaxedOnlyIn lists the preferences that p does not keep, for pods for which other lists no such preference.
+// relaxedOnlyIn lists the preferences that p does not keep, each with the pods for which other does not list it.
 func relaxedOnlyIn(p, other *Plan) []Relaxation {
 	type broken struct {
 		code   RelaxationCode
