@@ -82,7 +82,7 @@ func logged(f Fault) *LoggedFault {
 	}
 }
 
-// fault returns the fault with an error of the same kind and text.
+// fault returns the Fault of the log, with an error that has the logged kind and text.
 func (l *LoggedFault) fault() Fault {
 	return Fault{Method: l.Method, Err: &loggedError{l}, Skip: l.Skip, More: l.More, Lost: l.Lost}
 }

@@ -227,7 +227,7 @@ func disruptionToBeta(p *Provisioner, options ConvertOptions, warnings *conversi
 	return out
 }
 
-// mostSeconds is the longest duration that the API can express.
+// mostSeconds is the longest duration that the API can express, in seconds.
 const mostSeconds = int64(1<<63-1) / int64(time.Second)
 
 // seconds returns n seconds as a duration. It replaces a number that is too large for a duration by the largest one, 292 years.
