@@ -83,7 +83,7 @@ func (p *Provider) pollShifts(ctx context.Context) (time.Time, error) {
 	p.upkeep.shiftErr = err
 	p.upkeep.mu.Unlock()
 	if len(change.Started)+len(change.Ended) > 0 {
-		p.log.Warn("updated zonal shifts", "started", change.Started, "ended", change.Ended)
+		p.log.Warn("found changed zonal shifts", "started", change.Started, "ended", change.Ended)
 	}
 	return now.Add(zonalshift.Period), err
 }

@@ -174,7 +174,7 @@ type Handler interface {
 	SetReason(context.Context, SetReason) error
 	// ClearReason removes the condition of a NodeClaim. It is no error if the NodeClaim is gone.
 	ClearReason(context.Context, ClearReason) error
-	// LaunchReplacement creates the NodeClaim of a replacement; the result is Observed.Replacements.
+	// LaunchReplacement creates the NodeClaim of a replacement. Report the created NodeClaim in Observed.Replacements.
 	LaunchReplacement(context.Context, LaunchReplacement) error
 	// MarkNode marks a node in memory as being removed.
 	MarkNode(context.Context, MarkNode) error

@@ -195,8 +195,8 @@ func (l *Launcher) release(token string) {
 	}
 }
 
-// eventsOf returns the events of an order, one on each of its pods. If an order without pods (of a static pool) fails, the event is on the
-// pool.
+// eventsOf returns the events of an order: one on each of its pods. If an order without pods (of a static pool) fails, it returns one event
+// on the pool.
 func eventsOf(done *Launched) []Event {
 	var events []Event
 	if done.Err != nil && len(done.Launch.Pods) == 0 {

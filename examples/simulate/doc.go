@@ -12,11 +12,11 @@
 //
 // # Defaults
 //
-// If the input has no NodePool, simulate uses one named "default" and prints a note: linux, amd64 or arm64, spot or on-demand, any instance
-// type, no limits (default-nodepool.yaml). A NodePool whose EC2NodeClass is not in the input gets a class with default settings, with a
-// note. Instance types and prices are built in (package aws/catalog). The region is given by --region, or else by the labels and provider
-// IDs of the nodes. If there are no nodes, or the nodes are in several regions or outside of AWS, the region is us-east-1. The output lists
-// all assumptions.
+// If the input has no NodePool, simulate uses one named "default" (linux, amd64 or arm64, spot or on-demand, any instance type, no limits;
+// default-nodepool.yaml) and prints a note. If an EC2NodeClass that a NodePool names is not in the input, simulate uses a class with default
+// settings and prints a note. Instance types and prices are built in (package aws/catalog). The region is given by --region, or else by the
+// labels and provider IDs of the nodes. If there are no nodes, or the nodes are in several regions or outside of AWS, the region is
+// us-east-1. The output lists all assumptions.
 //
 // # Generations
 //

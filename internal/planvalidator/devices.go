@@ -138,8 +138,8 @@ func (c *deviceChecker) host(where string, h *deviceHost, pods []scheduling.PodK
 	}
 }
 
-// claimsOn returns the claims of the pods that have no devices yet. Each of them can use the given devices. It leaves out the claims in
-// seen.
+// claimsOn returns the pods' claims without an allocation, except those in seen. Each claim is returned together with the given devices,
+// which the trial may assign to it.
 func (c *deviceChecker) claimsOn(where string, devices []*hostDevice, pods []scheduling.PodKey, seen map[string]bool) []hostedClaim {
 	var out []hostedClaim
 	for _, key := range pods {

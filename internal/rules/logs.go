@@ -27,7 +27,7 @@ func logKeys() []string {
 	}
 }
 
-// irregularPasts returns past tenses that don't end in "ed" and with which messages may begin.
+// irregularPasts are the past tenses without "ed" with which a message may begin.
 func irregularPasts() []string {
 	return []string{"began", "cut", "found", "gave", "kept", "left", "lost", "made", "put", "read", "sent", "set", "shut", "took", "undid", "wrote"}
 }

@@ -327,7 +327,7 @@ func (s *selection) advice(capacityType string) string {
 	want := s.wish.Requirements.Get(v1.CapacityTypeLabelKey)
 	spot := !s.wish.Requirements.Has(v1.CapacityTypeLabelKey) || want.Has(v1.CapacityTypeSpot)
 	if n := len(s.byCost()); capacityType == v1.CapacityTypeOnDemand && spot && n < fewSpotTypes {
-		return fmt.Sprintf("launched on-demand although spot is allowed, with %d instance types to choose from: allow at least %d to find spot capacity more often",
+		return fmt.Sprintf("launching on-demand with %d instance types to choose from: allow at least %d to find spot capacity more often",
 			n, fewSpotTypes)
 	}
 	return ""

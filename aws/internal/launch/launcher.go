@@ -177,7 +177,7 @@ func (l *Launcher) launch(ctx context.Context, r Request) (*Instance, error) {
 		return nil, err
 	}
 	if choice.Advice != "" {
-		l.options.Logger.Warn("launching on-demand because too few spot instance types are available", "nodeClaim", r.NodeClaim.Name, "advice", choice.Advice)
+		l.options.Logger.Warn("launching on-demand although spot is allowed", "nodeClaim", r.NodeClaim.Name, "advice", choice.Advice)
 	}
 	f.choice = choice
 	for calls := 0; ; calls++ {

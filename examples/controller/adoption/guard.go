@@ -62,7 +62,7 @@ func (g *Guard) Check(ctx context.Context) error {
 		case err != nil && g.last == nil:
 			g.Logger.Warn("waiting as standby", "reason", err)
 		case err == nil && g.last != nil:
-			g.Logger.Info("found that Karpenter has stopped")
+			g.Logger.Info("found that Karpenter does not run")
 		}
 	}
 	g.last = err

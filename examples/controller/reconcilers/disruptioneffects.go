@@ -208,7 +208,7 @@ func (d *disruptor) deleteMember(ctx context.Context, run *commandRun, e disrupt
 func (d *disruptor) deleteReplacement(ctx context.Context, run *commandRun, e disruption.DeleteReplacement) error {
 	for i := range run.replacements {
 		if r := &run.replacements[i]; r.claim == e.Claim {
-			d.log.Info("deleted unused replacement", "nodeClaim", e.Claim, "command", run.execution.Command().ID)
+			d.log.Info("deleting unused replacement", "nodeClaim", e.Claim, "command", run.execution.Command().ID)
 			return deleteClaim(ctx, d.client, qualified(r.claim).Name, r.uid)
 		}
 	}

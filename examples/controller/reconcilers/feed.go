@@ -156,7 +156,8 @@ func (f *feed) tell(before, after any) {
 		return
 	}
 	if err := f.state.Apply(event.At(f.now())); err != nil {
-		f.log.Error("cannot add object to the cluster state", "error", err)
+		f.log.Error("cannot apply change of object to the cluster state", "kind", fmt.Sprintf("%T", event.Object),
+			"object", event.Object.GetNamespace()+"/"+event.Object.GetName(), "deleted", event.Deleted, "error", err)
 		return
 	}
 	f.seen(old, object)

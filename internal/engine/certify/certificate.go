@@ -228,8 +228,8 @@ func joinClasses(c, o *planning.CertificateClass) {
 	}
 }
 
-// typeProof is an option with prices of resources (lambda). The prices prove an upper bound on the value of the pods that one node of the
-// option can hold.
+// typeProof is an option with a price for each resource (lambda). These prices prove an upper bound on the value of the pods that one node
+// of the option can hold.
 type typeProof struct {
 	option *pricing.Option
 	lambda []float64

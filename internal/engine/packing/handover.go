@@ -271,8 +271,8 @@ func (h *handover) grow(below int64) bool {
 	return true
 }
 
-// cheapest returns the cheapest option before the given option that holds the node's pods, or the given option if none does. Options are
-// sorted by price.
+// cheapest returns the cheapest option before the given one that holds the node's pods, or the given option if none does. Options are
+// sorted by price, and the given option holds the pods.
 func (h *handover) cheapest(node int, option int32) int32 {
 	for o := range option {
 		if h.holds(node, o, -1) {

@@ -142,7 +142,8 @@ func (x *Index) combine(lists []int32) ([]requirements.Set, bool) {
 	return out, true
 }
 
-// places describes the lists of alternatives with these numbers, for error messages.
+// places returns a text for people about the topologies with these numbers: the alternatives of a topology are joined by "or", different
+// topologies by "and". The number 0 means no constraint and is left out.
 func (x *Index) places(lists []int32) string {
 	var out []string
 	for i, list := range lists {

@@ -4,7 +4,7 @@
 //	go build -C scheduling/dra -o "$PWD/simulate-dra" ./simulate
 //	./simulate-dra --device-drivers nvidia=gpu.nvidia.com deploy/
 //
-// With -tags aws it also asks AWS for instance types and prices.
+// Built with -tags aws, it also accepts --provider aws, which reads instance types and prices from AWS.
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// shownFamilies is the largest number of instance families that a result lists; the others are added up.
+	// shownFamilies is the largest number of instance families, and of capacity types, that a result lists. The others are added up.
 	shownFamilies = 8
 	otherFamilies = "others"
 	// mostEvents limits the events of a result.
