@@ -163,7 +163,7 @@ func (p *Provider) annotate(ctx context.Context, claim *v1.NodeClaim, class *aws
 	info, err := p.options.Cluster.ClusterInfo(ctx)
 	if err != nil {
 		// Without a hash, drift can't be detected by comparing hashes; the other kinds of drift can be detected.
-		p.log.Warn("cannot compute drift hash without the certificate of the cluster", "nodeClaim", claim.Name, "error", err)
+		p.log.Warn("cannot read cluster information, launching NodeClaim without drift hash", "nodeClaim", claim.Name, "error", err)
 		return
 	}
 	claim.Annotations = map[string]string{
@@ -246,7 +246,7 @@ func (t templater) Ensure(ctx context.Context, r launch.TemplateRequest) ([]laun
 		return nil, err
 	}
 	for _, u := range built.Unserved {
-		t.p.log.Debug("skipped instance type without a launch template", "nodeClaim", r.NodeClaim.Name, "instanceType", u.InstanceType, "reason", u.Reason)
+		t.p.log.Debug("skipped instance type that no launch template can serve", "nodeClaim", r.NodeClaim.Name, "instanceType", u.InstanceType, "reason", u.Reason)
 	}
 	ready, err := t.p.templates.Ensure(ctx, built.Templates)
 	if err != nil {

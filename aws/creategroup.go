@@ -144,7 +144,7 @@ func (p *Provider) unwanted(ctx context.Context, launched []*launch.Instance, er
 			continue
 		}
 		if failed := p.instances.Terminate(ctx, instances.FromInstance(m)); cloudprovider.IgnoreNodeClaimNotFound(failed) != nil {
-			p.log.Warn("cannot terminate instance of an incomplete group", "instanceID", m.InstanceID, "error", failed)
+			p.log.Warn("cannot terminate instance of an incomplete group, leaving it to garbage collection", "instanceID", m.InstanceID, "error", failed)
 		}
 	}
 	return err

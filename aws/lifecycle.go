@@ -132,7 +132,7 @@ func (p *Provider) tagNode(ctx context.Context, i instances.Instance, nodeClaim 
 	if _, batched := missing[launch.TagNodeClaimUID]; !batched || !errors.Is(err, cloudprovider.Unauthorized) {
 		return err
 	}
-	p.log.Warn("cannot tag instance with the UID of its nodeclaim: update the IAM policy", "nodeClaim", nodeClaim.Name, "instanceID", i.ID, "tag", launch.TagNodeClaimUID)
+	p.log.Warn("cannot tag instance with the UID of its NodeClaim, setting only the other tags: update the IAM policy", "nodeClaim", nodeClaim.Name, "instanceID", i.ID, "tag", launch.TagNodeClaimUID)
 	delete(missing, launch.TagNodeClaimUID)
 	return p.instances.Tag(ctx, i, missing)
 }
@@ -153,7 +153,7 @@ func (p *Provider) TagNode(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	if err := p.tagNode(ctx, i, nodeClaim); err != nil {
 		return err
 	}
-	p.log.Info("tagged instance after its node joined", "nodeClaim", nodeClaim.Name, "node", nodeClaim.Status.NodeName, "instanceID", i.ID, "hostname", i.Hostname,
+	p.log.Info("completed tags of instance after its node joined", "nodeClaim", nodeClaim.Name, "node", nodeClaim.Status.NodeName, "instanceID", i.ID, "hostname", i.Hostname,
 		"instanceType", i.Type, "zone", i.Zone, "capacityType", i.CapacityType)
 	return nil
 }
@@ -182,7 +182,7 @@ func (p *Provider) keepWarm(ctx context.Context, nodeClaim *v1.NodeClaim, i inst
 	}
 	size, err := warm.Size(class)
 	if err != nil {
-		p.log.Warn("cannot keep instances warm", "nodeClass", class.Name, "error", err)
+		p.log.Warn("cannot read size of warm pool, terminating instance instead of keeping it warm", "nodeClaim", nodeClaim.Name, "nodeClass", class.Name, "error", err)
 	}
 	if size == 0 {
 		return false
@@ -243,7 +243,7 @@ func (p *Provider) revive(ctx context.Context, r launchRequest) *v1.NodeClaim {
 	}
 	kept, err := p.instances.Warm(ctx, false)
 	if err != nil {
-		p.log.Warn("cannot find warm instances, launching a new one", "nodeClaim", r.NodeClaim.Name, "error", err)
+		p.log.Warn("cannot list warm instances, launching a new instance", "nodeClaim", r.NodeClaim.Name, "error", err)
 		return nil
 	}
 	order := cloudprovider.LaunchOrderBy(r.InstanceTypes, want, r.NodeClaim.Spec.Resources.Requests, r.Cost)
@@ -257,7 +257,7 @@ func (p *Provider) revive(ctx context.Context, r launchRequest) *v1.NodeClaim {
 			return nil
 		}
 		if err := p.instances.Revive(ctx, i, r.NodeClaim.Name, r.NodeClaim.UID); err != nil {
-			p.log.Warn("cannot start warm instance", "nodeClaim", r.NodeClaim.Name, "instanceID", i.ID, "error", err)
+			p.log.Warn("cannot start warm instance, trying another one or launching a new instance", "nodeClaim", r.NodeClaim.Name, "instanceID", i.ID, "error", err)
 			p.dropWarm(i.ID)
 			if !cloudprovider.IsInsufficientCapacity(err) {
 				return nil
@@ -332,7 +332,7 @@ func (p *Provider) tendWarm(ctx context.Context) error {
 		errs = append(errs, p.instances.Retire(ctx, i, mark))
 	}
 	for _, i := range duties.Terminate {
-		p.log.Info("terminating warm instance", "instanceID", i.ID, "nodeClass", i.NodeClass(), "instanceType", i.Type)
+		p.log.Info("terminating surplus, outdated or old warm instance", "instanceID", i.ID, "nodeClass", i.NodeClass(), "instanceType", i.Type)
 		errs = append(errs, cloudprovider.IgnoreNodeClaimNotFound(p.instances.Terminate(ctx, i)))
 	}
 	return errors.Join(errs...)

@@ -19,7 +19,7 @@ func (p *Provider) start(ctx context.Context) error {
 		if !bearable(err) {
 			return err
 		}
-		p.log.Warn("cannot reach EC2 at start, retrying", "error", err)
+		p.log.Warn("cannot reach EC2 at start, continuing with the catalogue of Options.Types", "error", err)
 	}
 	if p.config.ZonalShift {
 		p.shifts = zonalshift.ForCluster(p.options.Clients.ZonalShift(sdk.Normal), p.options.Clients.EKS(sdk.Normal), p.config.ClusterName, p.now)
@@ -36,7 +36,7 @@ func (p *Provider) start(ctx context.Context) error {
 		if !bearable(err) {
 			return err
 		}
-		p.log.Warn("cannot read instance types at start, using the given catalogue", "error", err)
+		p.log.Warn("cannot read instance types at start, using the catalogue of Options.Types", "error", err)
 	}
 	_, err := p.discovery.Catalog()
 	return nothingInRegion(err)

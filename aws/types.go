@@ -134,7 +134,7 @@ func (p *Provider) ownHardware(ctx context.Context, class *awsv1.EC2NodeClass, o
 			return ctx.Err()
 		}
 		if err != nil {
-			p.log.Warn("cannot read the room on Dedicated Hosts, using the previous result, or none", "nodeClass", class.Name, "error", err)
+			p.log.Warn("cannot read free capacity of Dedicated Hosts, using the previous result, or assuming free capacity without one", "nodeClass", class.Name, "error", err)
 		}
 		o.HostRoom = room
 	}
@@ -144,7 +144,7 @@ func (p *Provider) ownHardware(ctx context.Context, class *awsv1.EC2NodeClass, o
 		case outpost == nil:
 			return err
 		case err != nil:
-			p.log.Warn("cannot refresh the instance types of an Outpost, using the previous result", "nodeClass", class.Name, "error", err)
+			p.log.Warn("cannot refresh the instance types of an Outpost, using the previous result", "nodeClass", class.Name, "outpost", arn, "error", err)
 		}
 		if o.Outposts == nil {
 			o.Outposts = map[string]outposts.Outpost{}

@@ -161,7 +161,7 @@ func (m *Manager) undo(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	if err := m.remove(ctx, name); err != nil {
-		m.log.Warn("cannot delete unusable instance profile", "profile", name, "error", err)
+		m.log.Warn("cannot delete unusable instance profile, using it again at the next attempt", "profile", name, "error", err)
 	}
 }
 
@@ -179,7 +179,7 @@ func (m *Manager) retag(ctx context.Context, p Profile, tags map[string]string) 
 	// The request must contain all tags, because the IAM policy checks them to see to whom the profile belongs.
 	_, err := m.options.IAM.TagInstanceProfile(ctx, &iam.TagInstanceProfileInput{InstanceProfileName: &p.Name, Tags: tagList(tags)})
 	if err != nil {
-		m.log.Warn("cannot update tags of instance profile", "profile", p.Name, "error", err)
+		m.log.Warn("cannot update tags of instance profile, retrying at its next check", "profile", p.Name, "error", err)
 	}
 	p.Tags = tags
 	m.remember(p)

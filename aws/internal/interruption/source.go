@@ -113,7 +113,7 @@ func (s *Source) receive(ctx context.Context) ([]cloudprovider.Interruption, err
 		list = append(list, handed...)
 	}
 	if err := s.remove(ctx, url, useless); err != nil {
-		s.options.Logger.Warn("cannot delete irrelevant SQS messages", "queue", s.options.Queue, "error", err)
+		s.options.Logger.Warn("cannot delete SQS messages that need no action, receiving them again later", "queue", s.options.Queue, "error", err)
 	}
 	return list, nil
 }

@@ -56,7 +56,7 @@ func (s *Source) poll(ctx context.Context) ([]cloudprovider.Interruption, error)
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		s.options.Logger.Warn("cannot read status of instances", "error", err)
+		s.options.Logger.Warn("cannot read status of instances, retrying later", "error", err)
 		if cloudprovider.IsUnauthorized(err) {
 			s.mu.Lock()
 			s.status.next = s.options.Now().Add(statusRetry)

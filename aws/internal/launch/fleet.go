@@ -181,7 +181,7 @@ func (l *Launcher) instancesOf(f *flight, offers []offer, out *ec2.CreateFleetOu
 		return nil, errors.Join(unknown...)
 	}
 	if len(all) > f.count() {
-		l.options.Logger.Warn("launched more instances than requested, terminating the rest", "nodeClaim", f.NodeClaim.Name, "requested", f.count(), "launched", len(all))
+		l.options.Logger.Warn("launched more instances than requested, leaving the rest to garbage collection", "nodeClaim", f.NodeClaim.Name, "requested", f.count(), "launched", len(all))
 	}
 	return f.assign(all), nil
 }

@@ -32,7 +32,7 @@ func (s *Store) Sweep(ctx context.Context) (deleted int, err error) {
 // makeRoom deletes some unused templates, because the account's quota is used up, and returns their number.
 func (s *Store) makeRoom(ctx context.Context) int {
 	deleted, err := s.remove(ctx, func(idle []idleTemplate, _ int) []idleTemplate { return idle[:min(len(idle), roomAtOnce)] })
-	s.options.Logger.WarnContext(ctx, "reached the quota of launch templates, deleted unused templates", "deleted", deleted, "error", err)
+	s.options.Logger.WarnContext(ctx, "tried to delete unused launch templates because their quota is reached", "deleted", deleted, "error", err)
 	return deleted
 }
 

@@ -89,7 +89,7 @@ func (w *round) reservations(ctx context.Context) (time.Duration, error) {
 	}
 	w.result.Rejected = rejected
 	if rejected != nil {
-		w.log.Warn("rejected capacity reservations", "nodeClass", w.class.Name, "error", rejected)
+		w.log.Warn("ignoring unusable capacity reservations", "nodeClass", w.class.Name, "error", rejected)
 	}
 	// If no reservation matches, this is not an error: instances are then not launched as reserved.
 	w.class.Status.CapacityReservations = found.Status()

@@ -98,7 +98,7 @@ func (h *Handler) respond(r *http.Request, request *apiextensionsv1.ConversionRe
 		return response
 	}
 	if h.Logger != nil {
-		h.Logger.Warn("cannot convert objects", "objects", len(failed), "first", failed[0])
+		h.Logger.Warn("cannot convert some objects, rejecting the whole request", "objects", len(failed), "first", failed[0])
 	}
 	more := ""
 	if left := len(failed) - mostNamed; left > 0 {

@@ -90,7 +90,7 @@ func (k *Keeper) ensure(ctx context.Context) (again bool, err error) {
 		if err != nil || again {
 			return again, err
 		}
-		k.log().Info("renewed certificate of conversion webhook", "secret", k.Namespace+"/"+k.Secret)
+		k.log().Info("stored new certificates of conversion webhook", "secret", k.Namespace+"/"+k.Secret)
 	}
 	pair, err := tls.X509KeyPair(kept.serving, kept.servingKey)
 	if err != nil {
@@ -144,7 +144,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 			if err := k.Ensure(ctx); err != nil && ctx.Err() == nil {
-				k.log().Error("cannot renew certificate of conversion webhook, retrying", "error", err)
+				k.log().Error("cannot check or renew certificate of conversion webhook, retrying", "error", err)
 			}
 		}
 	}

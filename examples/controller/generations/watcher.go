@@ -86,7 +86,7 @@ func newWatcher(t *translator, c client.Client, reader client.Reader, recorder e
 func (w *watcher) provisionersOf(ctx context.Context, template client.Object) []reconcile.Request {
 	var list v1alpha5.ProvisionerList
 	if err := w.client.List(ctx, &list); err != nil {
-		w.log.Error("cannot list Provisioners", "error", err)
+		w.log.Error("cannot list Provisioners of changed node template, ignoring the change", "nodeTemplate", template.GetName(), "error", err)
 		return nil
 	}
 	var out []reconcile.Request

@@ -201,6 +201,6 @@ func (s *Simulator) nodeDeleted(name string) bool {
 
 func (s *Simulator) log(task string, err error) {
 	if s.ctx.Err() == nil {
-		s.options.Log.Warn("simulated kubelet cannot complete task", "task", task, "error", err)
+		s.options.Log.Warn("cannot complete task of simulated kubelet", "task", task, "error", err)
 	}
 }

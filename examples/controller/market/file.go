@@ -42,7 +42,7 @@ func (f *File) Account() *commitments.Account {
 	f.looked = now
 	if err := f.read(); err != nil {
 		if text := err.Error(); text != f.failed && f.Logger != nil {
-			f.Logger.Error("cannot read commitments, using the previous ones", "file", f.Path, "error", err)
+			f.Logger.Error("cannot read commitments, using the last ones that were read, or none", "file", f.Path, "error", err)
 		}
 		f.failed = err.Error()
 		return f.account

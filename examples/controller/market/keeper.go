@@ -102,7 +102,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 
 func (k *Keeper) try(ctx context.Context) error {
 	if err := k.Save(ctx); err != nil {
-		k.log().Warn("cannot save history, retrying", "configMap", k.Namespace+"/"+k.Name, "error", err)
+		k.log().Warn("cannot save history, retrying unless the process ends", "configMap", k.Namespace+"/"+k.Name, "error", err)
 	}
 	return nil
 }

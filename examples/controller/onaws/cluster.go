@@ -74,7 +74,7 @@ func (c *Cluster) tell(err error) {
 		return
 	}
 	c.told = now
-	c.Logger.Warn("cannot describe EKS cluster, launching without its range of service addresses, which images of family AL2023 need",
+	c.Logger.Warn("cannot describe EKS cluster, launching only with configured values: images of family AL2023 need its range of service addresses",
 		"error", err)
 }
 

@@ -205,7 +205,7 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 		return nil // no reason: another client deleted the node, and its claim follows
 	}
 	claim := r.claims[e.UID]
-	a.log.Info("gave up launching NodeClaim", "nodeClaim", e.Name, "reason", e.Reason)
+	a.log.Info("deleted NodeClaim", "nodeClaim", e.Name, "reason", e.Reason)
 	if claim == nil {
 		return nil
 	}

@@ -34,7 +34,7 @@ func (w *annotationWatcher) Start(ctx context.Context) error {
 	defer w.leads.Store(false)
 	var list corev1.PodList
 	if err := w.client.List(ctx, &list); err != nil {
-		w.log.Warn("cannot read annotations of pods", "error", err)
+		w.log.Warn("cannot list pods, checking annotations only of pods that change", "error", err)
 	}
 	for i := range list.Items {
 		w.look(&list.Items[i])

@@ -156,7 +156,7 @@ func (a *approvals) decision(ctx context.Context, known *approvalObject, object 
 			a.log.Info("approved command", "configMap", known.name, "digest", known.digest, "by", by)
 			// The state is for information only: the annotation decides.
 			if err := a.save(ctx, object, approvalOutcome{state: ApprovalApproved}); err != nil {
-				a.log.Warn("cannot record approval", "configMap", known.name, "error", err)
+				a.log.Warn("cannot record approval, carrying out the command nevertheless", "configMap", known.name, "error", err)
 			}
 		}
 		return disruption.Approval{Decision: disruption.Approved, By: by}
@@ -249,7 +249,7 @@ func (a *approvals) ended(ctx context.Context, id string, step disruption.Step) 
 	}
 	a.unsaved[known.digest] = out
 	if err := a.flush(ctx, known.digest); err != nil {
-		a.log.Warn("cannot record state of command", "configMap", known.name, "state", out.state, "error", err)
+		a.log.Warn("cannot record state of command, retrying later", "configMap", known.name, "state", out.state, "error", err)
 	}
 }
 

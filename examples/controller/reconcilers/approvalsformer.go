@@ -48,16 +48,16 @@ func (f *formerApprovals) removed(ctx context.Context, now time.Time) bool {
 			errs = append(errs, err)
 			continue
 		}
-		f.log.Info("deleted ConfigMap of command since approval is off", "configMap", object.Name, "state", object.Labels[ApprovalStateLabelKey])
+		f.log.Info("deleted ConfigMap of command because approval is off", "configMap", object.Name, "state", object.Labels[ApprovalStateLabelKey])
 	}
 	switch err = errors.Join(append(errs, err)...); {
 	case err == nil:
 		return true
 	case apierrors.IsForbidden(err):
-		f.log.Debug("cannot look for ConfigMaps of former commands, leaving them", "namespace", f.namespace, "error", err)
+		f.log.Debug("cannot list or delete ConfigMaps of former commands, leaving them", "namespace", f.namespace, "error", err)
 		return true
 	}
-	f.log.Warn("cannot delete ConfigMaps of former commands, retrying", "namespace", f.namespace, "error", err)
+	f.log.Warn("cannot list or delete ConfigMaps of former commands, retrying", "namespace", f.namespace, "error", err)
 	return false
 }
 

@@ -76,7 +76,7 @@ func (b *bufferResolver) planned(ctx context.Context, plan *scheduling.Plan) {
 		if resolved[i].Provisioning(places[i]).Record(out, b.now()) || changed {
 			// After a write conflict, the next pass writes the status.
 			if err := b.client.Status().Patch(ctx, out, unchangedSince(base)); err != nil && ctx.Err() == nil {
-				b.log.Warn("cannot update status of CapacityBuffer", "capacityBuffer", base.Namespace+"/"+base.Name, "error", err)
+				b.log.Warn("cannot update status of CapacityBuffer, retrying in the next pass", "capacityBuffer", base.Namespace+"/"+base.Name, "error", err)
 			}
 		}
 	}

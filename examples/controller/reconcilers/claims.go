@@ -65,7 +65,7 @@ func (r *claimReconciler) setup(mgr ctrl.Manager, concurrency int) error {
 func (r *claimReconciler) claimsOfNode(ctx context.Context, node client.Object) []reconcile.Request {
 	claims, err := claimsWithProviderID(ctx, r.client, node.(*corev1.Node).Spec.ProviderID)
 	if err != nil {
-		r.log.Error("cannot list NodeClaims of node", "node", node.GetName(), "error", err)
+		r.log.Error("cannot list NodeClaims of node, ignoring a change of the node", "node", node.GetName(), "error", err)
 	}
 	var list []reconcile.Request
 	for _, c := range claims {

@@ -23,7 +23,7 @@ func (o *Options) checkDevices(mapper meta.RESTMapper) error {
 		_, err := mapper.RESTMapping(resourcev1.SchemeGroupVersion.WithKind(kind).GroupKind(), resourcev1.SchemeGroupVersion.Version)
 		if meta.IsNoMatchError(err) {
 			o.Features.Devices = false
-			o.Logger.Info("ignoring device claims: the API server does not serve them", "kind", kind, "groupVersion", resourcev1.SchemeGroupVersion.String())
+			o.Logger.Info("ignoring device claims: the API server does not serve this kind of DRA", "kind", kind, "groupVersion", resourcev1.SchemeGroupVersion.String())
 			return nil
 		}
 		if err != nil {

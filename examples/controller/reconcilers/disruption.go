@@ -158,7 +158,7 @@ func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, a
 	}
 	if d.approvals != nil {
 		if err := d.approvals.sweep(ctx); err != nil {
-			d.log.Warn("cannot review commands that wait for approval", "error", err)
+			d.log.Warn("cannot update ConfigMaps of commands, retrying later", "error", err)
 		}
 	}
 	if d.former != nil && d.former.removed(ctx, d.now()) {
@@ -298,8 +298,8 @@ func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	execution, err := d.queue.Add(cmd)
-	if err != nil { // a bug of the planner: its plan must take the commands in progress into account
-		d.log.Error("cannot start disruption command", "command", cmd.ID, "description", cmd.String(), "error", err)
+	if err != nil { // the plan took the commands in progress into account, so the planner has a bug
+		d.log.Error("cannot start disruption command, dropping it", "command", cmd.ID, "description", cmd.String(), "error", err)
 		return
 	}
 	run := newCommandRun(execution)
@@ -331,7 +331,7 @@ func (d *disruptor) beginning() bool {
 		case now.Sub(run.undoing) < longestUndo:
 			return true
 		default:
-			d.log.Warn("stopped waiting for the undo of a disruption command", "command", id)
+			d.log.Warn("planning although a disruption command is still being undone", "command", id)
 		}
 	}
 	return false

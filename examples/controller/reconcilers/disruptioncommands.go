@@ -112,7 +112,7 @@ func (d *disruptor) stride(ctx context.Context, e *disruption.Execution) time.Du
 	for range longestStride {
 		step, err := d.step(ctx, run)
 		if err != nil && ctx.Err() == nil {
-			d.log.Warn("retrying disruption command", "command", e.Command().ID, "state", e.State(), "error", err)
+			d.log.Warn("cannot complete step of disruption command, retrying", "command", e.Command().ID, "state", e.State(), "error", err)
 		}
 		if step.State.Final() {
 			d.finish(run, step)
@@ -289,7 +289,7 @@ func (d *disruptor) finish(run *commandRun, step disruption.Step) {
 		d.refusals.Succeeded(cmd)
 	} else if errors.Is(step.Err, disruption.ErrRefused) {
 		d.refusals.Note(step.Err, d.now())
-		d.log.Info("refused disruption command", "command", cmd.ID, "description", cmd.String(), "reason", step.Err)
+		d.log.Info("dropped disruption command that was refused", "command", cmd.ID, "description", cmd.String(), "reason", step.Err)
 	} else if !errors.Is(step.Err, disruption.ErrVoid) {
 		d.log.Warn("cannot complete disruption command, undid it", "command", cmd.ID, "description", cmd.String(), "error", step.Err)
 		d.told.take(run.execution.FailureSamples())

@@ -95,7 +95,7 @@ func (d *disruptor) takeOver(ctx context.Context, view *cluster.View, now time.T
 	for _, recovered := range found.Commands {
 		cmd := recovered.Execution.Command()
 		if err := d.queue.Adopt(recovered.Execution); err != nil {
-			d.log.Error("cannot adopt command", "command", cmd.ID, "description", cmd.String(), "error", err)
+			d.log.Error("cannot adopt command of an earlier process, undoing it", "command", cmd.ID, "description", cmd.String(), "error", err)
 			continue
 		}
 		run := newCommandRun(recovered.Execution)
@@ -153,7 +153,7 @@ func (d *disruptor) adoptApprovals(ctx context.Context, view *cluster.View, foun
 		}
 		done[id] = true
 		if err := d.approvals.adopt(ctx, id, record.Digest); err != nil {
-			d.log.Warn("cannot read ConfigMap of adopted command", "command", id, "digest", record.Digest, "error", err)
+			d.log.Warn("cannot read ConfigMap of adopted command, recording no outcome in it", "command", id, "digest", record.Digest, "error", err)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func restOfWaves(under []*disruption.Command, now time.Time) waves {
 func (d *disruptor) reportUnreadable() {
 	for _, pool := range d.state.NodePools() {
 		if _, err := disruption.HistoryOf(pool); err != nil {
-			d.log.Error("cannot read disruption history", "nodePool", v1.QualifiedName(pool), "error", err)
+			d.log.Error("cannot read disruption history, starting an empty history", "nodePool", v1.QualifiedName(pool), "error", err)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (d *disruptor) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(report); err != nil {
-		d.log.Debug("cannot write disruption report", "error", err)
+		d.log.Debug("cannot send disruption report", "error", err)
 	}
 }
 

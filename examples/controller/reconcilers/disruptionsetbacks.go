@@ -115,7 +115,7 @@ func (d *disruptor) saveUnsaved(ctx context.Context) time.Duration {
 		delete(d.unsaved, pool)
 		d.mu.Unlock()
 		if known.failures >= closedAfter {
-			d.log.Info("stored disruption history", "nodePool", pool.String(), "failures", known.failures)
+			d.log.Info("stored disruption history after several failures", "nodePool", pool.String(), "failures", known.failures)
 			d.refusals.OpenPool(pool)
 			d.forget()
 		}
@@ -137,7 +137,7 @@ func (d *disruptor) notSaved(pool v1.PoolKey, known unsavedHistory, err error) t
 	why := fmt.Sprintf("its disruption history could not be stored, %d times in a row: %v", known.failures, err)
 	// The pool is closed for longer than the wait for the next attempt. If that attempt succeeds, the pool is opened again.
 	d.refusals.ClosePool(pool, why, known.next.Add(time.Minute))
-	d.log.Warn("cannot store disruption history, disrupting no nodes until it is stored", "nodePool", pool.String(), "failures", known.failures, "retryAfter", wait, "error", err)
+	d.log.Warn("cannot store disruption history, disrupting no nodes of the NodePool until it is stored", "nodePool", pool.String(), "failures", known.failures, "retryAfter", wait, "error", err)
 	d.publish([]disruption.Event{{
 		Kind: v1.KindNodePool, Name: pool.String(), Warning: true, Reason: disruption.EventDisruptionBlocked, Identity: "history", Message: "no node is disrupted: " + why,
 	}})

@@ -55,7 +55,7 @@ func (d *disruptor) validate(ctx context.Context) error {
 			d.void(cmd, why)
 		} else if answer.Err != nil {
 			d.tellRejection(cmd, answer.Err)
-			d.log.Error("cannot validate disruption command", "command", cmd.ID, "error", answer.Err)
+			d.log.Error("cannot validate disruption command, dropping it", "command", cmd.ID, "error", answer.Err)
 		}
 		d.mu.Lock()
 		if run := d.running[cmd.ID]; run != nil {

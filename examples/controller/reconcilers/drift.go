@@ -98,7 +98,7 @@ func (r *conditionReconciler) claimsOfClass(ctx context.Context, class client.Ob
 func (r *conditionReconciler) claimsWhere(ctx context.Context, is func(*v1.NodeClaim) bool) []reconcile.Request {
 	var list v1.NodeClaimList
 	if err := r.client.List(ctx, &list); err != nil {
-		r.log.Error("cannot list NodeClaims", "error", err)
+		r.log.Error("cannot list NodeClaims that a change may affect, ignoring the change", "error", err)
 		return nil
 	}
 	var out []reconcile.Request

@@ -145,7 +145,7 @@ func (e *evictions) evict(ctx context.Context, target provisioning.EvictPod) pro
 		return provisioning.EvictionRefused
 	}
 	if ctx.Err() == nil {
-		e.log.Warn("cannot evict pod", "pod", target.Key, "error", err)
+		e.log.Warn("cannot evict pod, retrying", "pod", target.Key, "error", err)
 	}
 	return provisioning.EvictionFailed
 }

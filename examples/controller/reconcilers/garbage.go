@@ -50,7 +50,7 @@ func (g *garbageCollector) Start(ctx context.Context) error {
 	defer ticker.Stop()
 	for {
 		if err := g.collect(ctx); err != nil && ctx.Err() == nil {
-			g.log.Error("cannot collect garbage, retrying", "retryAfter", provisioning.GarbageEvery, "error", err)
+			g.log.Error("cannot look for garbage, retrying", "retryAfter", provisioning.GarbageEvery, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -211,7 +211,7 @@ func (g *garbageCollector) note(ctx context.Context, p *piece) {
 	// could come just before the end of the wait.
 	g.refused[p.ID()] = refusal{failures: failures, until: g.now().Add(wait - provisioning.GarbageEvery/2)}
 	g.metrics.garbageFailed.WithLabelValues(string(p.Kind), poolName(p.Labels())).Inc()
-	g.log.Warn("cannot collect garbage", append(p.attributes(), "failures", failures, "retryAfter", wait, "error", p.err)...)
+	g.log.Warn("cannot collect garbage, retrying", append(p.attributes(), "failures", failures, "retryAfter", wait, "error", p.err)...)
 }
 
 // attributes returns the attributes of a log record about the piece.

@@ -54,7 +54,7 @@ func (r *interruptions) read(ctx context.Context) {
 			continue
 		}
 		if ctx.Err() == nil {
-			r.log.Warn("cannot handle interruption messages, retrying", "error", err)
+			r.log.Warn("cannot receive or handle interruption messages, retrying", "error", err)
 		}
 		rest(ctx, nil, retry)
 		retry = min(2*retry, interruptionRetryMost)

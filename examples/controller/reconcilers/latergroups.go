@@ -43,7 +43,7 @@ func (g *laterGroups) look(ctx context.Context) {
 	g.waiting = slices.DeleteFunc(g.waiting, func(k groupKind) bool {
 		object, err := k.served(g.mapper)
 		if err != nil {
-			g.feed.log.Error("cannot look for kinds of pod groups", "kind", k.of.String(), "error", err)
+			g.feed.log.Error("cannot check whether the API server serves a kind of pod groups, retrying", "kind", k.of.String(), "error", err)
 		}
 		if err != nil || object == nil {
 			return false
@@ -53,7 +53,7 @@ func (g *laterGroups) look(ctx context.Context) {
 			_, err = informer.AddEventHandler(g.feed.handler()) // the handler stays until the informer ends
 		}
 		if err != nil {
-			g.feed.log.Error("cannot watch kind of pod groups", "kind", k.of.String(), "error", err)
+			g.feed.log.Error("cannot watch kind of pod groups, retrying", "kind", k.of.String(), "error", err)
 			return false
 		}
 		k.announce(g.feed.log, object)

@@ -42,7 +42,7 @@ func (p *planner) correctDevices(view *cluster.View, set *provisioning.PoolSet) 
 	}
 	if last := p.devices.last.Swap(next); len(problems) > 0 && (last == nil || len(last.problems) == 0) {
 		for _, problem := range problems {
-			p.log.Error("cannot read learned devices", "error", problem)
+			p.log.Error("cannot read learned devices, planning without them", "error", problem)
 		}
 	}
 	p.devices.corrector.Apply(s, corrections)

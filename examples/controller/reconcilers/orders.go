@@ -49,7 +49,7 @@ func (p *planner) launchInstead(ctx context.Context, token string, orders []prov
 		}
 		claim := launched.Claim
 		if err := p.state.Apply(cluster.Assume(claim).At(p.now())); err != nil {
-			p.log.Error("cannot add NodeClaim to the cluster state", "nodeClaim", claim.Name, "error", err)
+			p.log.Error("cannot add NodeClaim to the cluster state, waiting until the cache shows it", "nodeClaim", claim.Name, "error", err)
 		}
 		// Nominate nodes that are planned for pods: pending pods, pods that must leave their nodes, placeholders, and pods of requests that
 		// do not exist yet.

@@ -162,7 +162,7 @@ func (p *planner) pass(ctx context.Context) error {
 		return err
 	}
 	for _, refused := range orders.Refused {
-		p.log.Error("cannot create NodeClaim of planned node", "nodePool", refused.Node.Pool.String(), "error", refused.Err)
+		p.log.Error("cannot build NodeClaim of planned node, launching the other nodes", "nodePool", refused.Node.Pool.String(), "error", refused.Err)
 	}
 	for _, n := range orders.Nominations {
 		p.state.Nominate(n.Node, n.Until)

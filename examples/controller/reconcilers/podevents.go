@@ -87,7 +87,7 @@ func (p *podEvents) store(ctx context.Context) {
 	for node, at := range batch {
 		later, err := p.storeOne(ctx, node, at)
 		if err != nil && !apierrors.IsConflict(err) && ctx.Err() == nil {
-			p.log.Warn("cannot update status.lastPodEventTime", "node", node, "error", err)
+			p.log.Warn("cannot update status.lastPodEventTime, retrying", "node", node, "error", err)
 		}
 		if later || err != nil {
 			p.mu.Lock()

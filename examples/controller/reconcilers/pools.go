@@ -116,7 +116,7 @@ func (r *poolReconciler) class(ctx context.Context, pool *v1.NodePool) *cloudpro
 	}
 	answer, err := r.classes.NodeClassStatus(ctx, ref)
 	if err != nil {
-		r.log.Warn("cannot read readiness of node class", "nodePool", v1.QualifiedName(pool), "nodeClass", ref.Name, "error", err)
+		r.log.Warn("cannot read readiness of node class, treating it as unknown", "nodePool", v1.QualifiedName(pool), "nodeClass", ref.Name, "error", err)
 		return nil
 	}
 	return &answer

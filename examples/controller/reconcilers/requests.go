@@ -123,7 +123,7 @@ func (a *requestAnswerer) write(ctx context.Context, answer *requests.Answer) {
 	name, out := answer.Request.Namespace+"/"+answer.Request.Name, answer.Request.DeepCopy()
 	if err := a.client.Status().Patch(ctx, out, unchangedSince(answer.Given)); err != nil {
 		if ctx.Err() == nil {
-			a.log.Warn("cannot update status of ProvisioningRequest", "provisioningRequest", name, "error", err)
+			a.log.Warn("cannot update status of ProvisioningRequest, retrying in the next pass", "provisioningRequest", name, "error", err)
 		}
 		return
 	}

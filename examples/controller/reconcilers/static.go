@@ -28,7 +28,7 @@ func (r *poolReconciler) scale(ctx context.Context, pool *v1.NodePool) (time.Dur
 		return 0, err
 	}
 	if step.Err != nil {
-		r.log.Warn("cannot create replicas of static NodePool", "nodePool", v1.QualifiedName(pool), "error", step.Err)
+		r.log.Warn("cannot create all replicas of static NodePool", "nodePool", v1.QualifiedName(pool), "error", step.Err)
 	}
 	outcome := r.planner.launch(ctx, step.Launches, "static")
 	if step.Err != nil || len(step.Launches) == 0 {

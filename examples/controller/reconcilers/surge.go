@@ -77,7 +77,7 @@ func (s *surge) Start(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			s.log.Error("cannot read workloads of pods to evict, retrying", "retryAfter", surgeRetry, "error", err)
+			s.log.Error("cannot read or scale workloads of pods to evict, retrying", "retryAfter", surgeRetry, "error", err)
 			again = surgeRetry
 		}
 		rest(ctx, s.wake, again)
@@ -245,7 +245,7 @@ func (s *surge) scale(ctx context.Context, e provisioning.ScaleWorkload) error {
 		return nil
 	}
 	if err == nil {
-		s.log.Info("scaled workload to replace pods of drained node", "kind", e.Kind, "workload", e.Key, "from", e.From, "to", e.To)
+		s.log.Info("scaled workload up before evictions, or down after them", "kind", e.Kind, "workload", e.Key, "from", e.From, "to", e.To)
 	}
 	return err
 }

@@ -52,7 +52,7 @@ func (c *confirmer) Start(ctx context.Context) error {
 		case <-ticker.C:
 		}
 		if err := c.confirm(ctx); err != nil && ctx.Err() == nil {
-			c.log.Error("cannot read object missing from the cache, retrying", "retryAfter", confirmEvery, "error", err)
+			c.log.Error("cannot check objects missing from the cache, retrying", "retryAfter", confirmEvery, "error", err)
 		}
 	}
 }
