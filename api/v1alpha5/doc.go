@@ -1,4 +1,4 @@
-// Package v1alpha5 contains Provisioner and Machine of the API group karpenter.sh as in releases up to 0.32, with their defaults and
+// Package v1alpha5 contains Provisioner and Machine of the API group karpenter.sh as in Karpenter up to 0.32, with their defaults and
 // validation. It converts them to and from packages api/v1beta1 and api/v1; the rest of the library uses the latter. It does no I/O and
 // does not read the clock.
 //

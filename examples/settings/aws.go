@@ -16,10 +16,9 @@ type AWS struct {
 	ClusterName string
 	// ClusterEndpoint is the URL of the API server for new nodes; if empty, it is read from EKS.
 	ClusterEndpoint string
-	// ClusterCABundle is the certificate authority of the API server in base64; if empty, the controller's own certificate authority is
-	// used.
+	// ClusterCABundle is the certificate authority of the API server in base64; if empty, it is read from EKS.
 	ClusterCABundle string
-	// DiscoverCluster means that the version and the details of the cluster are read from EKS. False by default.
+	// DiscoverCluster means that the version of the cluster is read from EKS and not from the API server. False by default.
 	DiscoverCluster bool
 	// IsolatedVPC means that services without a VPC endpoint can't be reached, such as the price list. False by default.
 	IsolatedVPC bool
@@ -68,7 +67,7 @@ type AWS struct {
 	// AMIRefreshInterval and SubnetRefreshInterval are how often images and subnets are searched, at least 1 minute, which is the
 	// default.
 	AMIRefreshInterval, SubnetRefreshInterval time.Duration
-	// Partition is the partition of ARNs and service names; "aws" by default.
+	// Partition is the AWS partition; "aws" by default. It is only checked: the partition follows from the region.
 	Partition string
 	// Region is the region in which nodes are launched; empty means that the SDK finds it.
 	Region string

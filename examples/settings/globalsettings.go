@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/aws/convert"
 )
 
-// These are the names of the ConfigMaps with the settings of releases up to 0.32, and with the logging settings of releases up to 0.37.
+// These are the names of the ConfigMaps with the settings of Karpenter up to 0.32, and with the logging settings of Karpenter up to 0.37.
 const (
 	GlobalSettingsName = "karpenter-global-settings"
 	LoggingConfigName  = "config-logging"

@@ -120,7 +120,7 @@ type Process struct {
 	// HistoryConfigMap is the name of a ConfigMap in SystemNamespace that keeps over restarts what the controller has learned about stock,
 	// spot markets and nodes. Empty, the default, means that nothing is kept.
 	HistoryConfigMap string
-	// LegacyConfigMap is the name of a ConfigMap in SystemNamespace with settings of releases up to 0.32. Karpenter calls this ConfigMap
+	// LegacyConfigMap is the name of a ConfigMap in SystemNamespace with settings of Karpenter up to 0.32. Karpenter calls this ConfigMap
 	// "karpenter-global-settings". Empty, the default, means that no such ConfigMap is read. See Sources.ReadConfigMaps.
 	LegacyConfigMap string
 	// MetricsPort, HealthProbePort and WebhookPort are TCP ports from 1 to 65535, all different; 8080, 8081 and 8443 by

@@ -1,4 +1,4 @@
-// Package v1alpha1 contains AWSNodeTemplate of the API group karpenter.k8s.aws as in releases up to 0.32, and the inline provider block of
+// Package v1alpha1 contains AWSNodeTemplate of the API group karpenter.k8s.aws as in Karpenter up to 0.32, and the inline provider block of
 // a Provisioner, with validation. It converts them to and from packages aws/api/v1beta1 and aws/api/v1; the rest of the library uses the
 // latter. It makes no AWS calls and imports no AWS SDK.
 //
