@@ -53,8 +53,8 @@ func newRun(o Options) *run {
 	f.StringVar(&r.output, "output", r.output, "`FORMAT` of the answer: text or json")
 	f.Var(f.Lookup("output").Value, "o", "")
 	f.StringVar(&r.approval.OfferingID, "buy", "", "buy the offering with this `ID`; needs --fee and --approved-by")
-	f.StringVar(&r.approval.UpfrontFee, "fee", "", "with --buy: the `PRICE` of the whole block, as it was shown")
-	f.StringVar(&r.approval.Currency, "currency", r.approval.Currency, "with --buy: `CURRENCY` of the price, as it was shown")
+	f.StringVar(&r.approval.UpfrontFee, "fee", "", "with --buy: `PRICE` of the whole block, as listed without --buy")
+	f.StringVar(&r.approval.Currency, "currency", r.approval.Currency, "with --buy: `CURRENCY` of the price, as listed without --buy")
 	f.StringVar(&r.approval.By, "approved-by", "", "with --buy: `NAME` of the person who approved the purchase")
 	f.Func("tag", "with --buy: `KEY=VALUE` of a tag for the capacity reservation; repeat it for more", r.tag)
 	return r

@@ -35,10 +35,10 @@ drawknife convert -R gitops/ --diff
 drawknife convert -R gitops/ --in-place`,
 		Exit: []commands.ExitStatus{
 			{Code: exitConverted, Meaning: "converted, perhaps with warnings"},
-			{Code: exitInput, Meaning: "bad input or usage, or, with --strict, a field or a setting that nobody knows: nothing is printed"},
+			{Code: exitInput, Meaning: "bad input or usage, or, with --strict, an unknown field or setting: nothing is printed"},
 			{Code: exitLost, Meaning: "an object cannot be converted, or read: the others are printed; with --strict nothing is printed"},
 			{Code: exitWouldChange, Meaning: "with --diff: files would change"},
-			{Code: exitOutput, Meaning: "what was converted could not be written"},
+			{Code: exitOutput, Meaning: "the output could not be written"},
 			{Code: interrupt.Status, Meaning: "interrupted; standard error says whether anything was printed"},
 		},
 		Begin: begin,

@@ -30,8 +30,8 @@ drawknife iam ... --out setup
 drawknife iam ... -o terraform > drawknife.tf`,
 		Exit: []commands.ExitStatus{
 			{Code: exitDone, Meaning: "the documents were written"},
-			{Code: exitInput, Meaning: "bad usage, with every setting that is invalid: nothing is written"},
-			{Code: exitOutput, Meaning: "a file, or what is printed, could not be written"},
+			{Code: exitInput, Meaning: "bad usage; the message names all invalid settings, and nothing is written"},
+			{Code: exitOutput, Meaning: "a file or the output could not be written"},
 			{Code: interrupt.Status, Meaning: "interrupted; standard error says which files are complete"},
 		},
 		Begin: begin,

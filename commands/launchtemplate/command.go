@@ -33,7 +33,7 @@ drawknife template -o userdata class.yaml | diff before.txt -`,
 		Exit: []commands.ExitStatus{
 			{Code: exitPrinted, Meaning: "the templates were printed"},
 			{Code: exitInput, Meaning: "bad input or usage: a flag, a file, or an object that validation refuses"},
-			{Code: exitImpossible, Meaning: "no template can be made: user data that breaks its format or is too long, no image that boots"},
+			{Code: exitImpossible, Meaning: "no template can be made: the user data breaks its format or is too long, or no image boots"},
 			{Code: exitOutput, Meaning: "the templates could not be written"},
 			{Code: interrupt.Status, Meaning: "interrupted; standard error says whether anything was printed"},
 		},

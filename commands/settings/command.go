@@ -50,7 +50,7 @@ kubectl get configmap karpenter-global-settings -n karpenter -o yaml > old.yaml;
 		Exit: []commands.ExitStatus{
 			{Code: exitRead, Meaning: "the controller would run with these settings"},
 			{Code: exitInput, Meaning: "bad usage, or a file cannot be read: nothing is printed"},
-			{Code: exitInvalid, Meaning: "the controller would refuse these settings: standard error has every reason"},
+			{Code: exitInvalid, Meaning: "the controller would refuse these settings: standard error has all reasons"},
 			{Code: exitOutput, Meaning: "the settings could not be written"},
 			{Code: interrupt.Status, Meaning: "interrupted"},
 		},
@@ -83,7 +83,7 @@ func begin() commands.Run {
 	flags := flag.NewFlagSet(program, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.Var(&o.given, "set", "a setting that overrides the files, by the name of its flag: `NAME=VALUE`; may be repeated")
-	flags.BoolVar(&o.all, "all", false, "list settings that have their defaults, too")
+	flags.BoolVar(&o.all, "all", false, "also list settings that have their defaults")
 	flags.StringVar(&o.output, "output", outputText, "`FORMAT` of the answer: text, json or yaml")
 	flags.Var(flags.Lookup("output").Value, "o", "")
 	return commands.Run{Flags: flags, Do: func(ctx context.Context, arguments []string, streams commands.Streams) int {

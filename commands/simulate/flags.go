@@ -68,57 +68,57 @@ func (l *commandLine) addAll() {
 
 // addForm declares the flags for the form of the answer, and for the time limit.
 func (l *commandLine) addForm() {
-	l.text(&l.output, "output", "`FORMAT` of the answer: text, wide (text, nothing cut short), markdown, csv, json or yaml")
+	l.text(&l.output, "output", "`FORMAT` of the answer: text, wide (text without shortening), markdown, csv, json or yaml")
 	l.also("o", "output")
-	l.boolean(&l.read.verbose, "verbose", "list everything that text otherwise cuts short")
+	l.boolean(&l.read.verbose, "verbose", "list everything that text otherwise shortens")
 	l.also("v", "verbose")
 	l.boolean(&l.read.quiet, "quiet", "print no notes on standard error, only warnings and errors")
 	l.also("q", "quiet")
-	l.text(&l.color, "color", "draw for a terminal: auto, always or never; `WHEN`")
-	l.flags.DurationVar(&l.read.timeout, "timeout", 0, "give up after this `DURATION`, such as 30s or 5m; 0: never")
+	l.text(&l.color, "color", "use colours and drawings for terminals; `WHEN` is auto, always or never")
+	l.flags.DurationVar(&l.read.timeout, "timeout", 0, "give up planning after this `DURATION`, such as 30s or 5m; 0: no limit")
 }
 
 // addInput declares the flags for the input and the instance types.
 func (l *commandLine) addInput() {
-	l.text(&l.provider, "provider", "where instance types and prices come from, `WHICH` is file: those of --catalog, or aws: those of your account today")
+	l.text(&l.provider, "provider", "where instance types and prices come from: `WHICH` is file (see --catalog), or aws (read from AWS now)")
 	l.text(&l.read.region, "region", "`REGION` of AWS, such as eu-west-1 (default: that of the nodes, else us-east-1; with --provider aws that of your environment)")
 	l.text(&l.read.catalog, "catalog", "`FILE` of instance types: a catalogue, or the output of \"aws ec2 describe-instance-types\" (default: built in)")
 	l.text(&l.read.prices, "prices", "`FILE` of prices and zones for the output of \"aws ec2 describe-instance-types\"")
-	l.text(&l.spotPrices, "spot-prices", "of old spot prices use `WHICH`: steady, the median of zones and at least a share of the on-demand price, or seen, each as it was")
-	l.text(&l.zones, "zones", "launch in these `ZONES` only, such as us-east-1a,us-east-1b")
-	l.boolean(&l.read.strict, "strict", "refuse fields that a kind does not have, instead of a warning")
-	l.boolean(&l.read.allowEmpty, "allow-empty", "plan also when no pod waits for a place, instead of refusing the input")
+	l.text(&l.spotPrices, "spot-prices", "`WHICH` old spot prices to use: steady, the median of the zones but at least a share of the on-demand price; or seen, each price as it was on its day")
+	l.text(&l.zones, "zones", "launch only in these `ZONES`, such as us-east-1a,us-east-1b")
+	l.boolean(&l.read.strict, "strict", "refuse fields that a kind does not have, instead of printing a warning")
+	l.boolean(&l.read.allowEmpty, "allow-empty", "plan even if no pod is pending, instead of refusing the input")
 	l.flags.IntVar(&l.read.maxReplicas, "max-replicas", l.read.maxReplicas, "refuse input whose workloads ask for more than `N` pods")
-	l.text(&l.now, "now", "plan as if it were this `TIME`, such as 2006-01-02T15:04:05Z (default: now)")
+	l.text(&l.now, "now", "plan as if the time were `TIME`, such as 2006-01-02T15:04:05Z (default: now)")
 	l.read.workloads.addFlags(l.flags)
 	l.read.rendering.addFlags(l.flags)
-	l.text(&l.read.images, "images", "`FILE` that says for which architectures images are built; docs/simulate.md shows the shape")
+	l.text(&l.read.images, "images", "`FILE` with the architectures of images; docs/simulate.md shows the format")
 	l.read.instanceTypes.AddInstanceTypeFlags(l.flags)
 }
 
 // addSaved declares the flags for snapshots: to plan a saved one again, and to save one.
 func (l *commandLine) addSaved() {
-	l.text(&l.read.snapshot, "snapshot", "plan a snapshot of --save-snapshot again, from this `FILE`; takes no inputs")
-	l.text(&l.read.saveSnapshot, "save-snapshot", "write what the plan is made from to this `FILE`, as YAML (mode 0600)")
-	l.boolean(&l.read.anonymize, "anonymize", "write hashes in place of names and label values to it")
-	l.text(&l.read.anonymizeKey, "anonymize-key", "`TEXT` without which nobody can check guesses of these hashes")
+	l.text(&l.read.snapshot, "snapshot", "plan a `FILE` of --save-snapshot again; takes no inputs")
+	l.text(&l.read.saveSnapshot, "save-snapshot", "write the input of the plan to this `FILE`, as YAML that only you can read (mode 0600)")
+	l.boolean(&l.read.anonymize, "anonymize", "with --save-snapshot: replace names, and values of your own labels, by hashes")
+	l.text(&l.read.anonymizeKey, "anonymize-key", "key for these hashes: without `TEXT`, nobody can check guesses of names")
 }
 
 // addPolicies declares the flags for preferences, minValues, reservations and preemption.
 func (l *commandLine) addPolicies() {
-	l.text(&l.preferences, "preferences", "respect or ignore what pods prefer; `POLICY`")
-	l.text(&l.minValues, "min-values", "`POLICY` if a pool's minValues can't be met: strict launches nothing, best-effort takes what there is")
-	l.text(&l.reserved, "reserved", "`POLICY` for pods whose reservations are full: fallback buys nodes, strict lets the pods wait")
-	l.text(&l.preemption, "preemption", "`POLICY` for pods that kube-scheduler places by preemption: ignore plans nodes for them, expect plans none")
+	l.text(&l.preferences, "preferences", "`POLICY` for preferences of pods: respect or ignore")
+	l.text(&l.minValues, "min-values", "`POLICY` if a NodePool's minValues cannot be met: strict launches no node, best-effort launches one with fewer values")
+	l.text(&l.reserved, "reserved", "`POLICY` for pods whose reservations are full: fallback launches other nodes, strict leaves the pods pending")
+	l.text(&l.preemption, "preemption", "`POLICY` for pods that kube-scheduler can place by preempting other pods: ignore still plans places for them, expect plans none")
 }
 
 // addCosts declares the flags for costs of nodes beyond their list prices.
 func (l *commandLine) addCosts() {
-	l.text(&l.read.costModel, "cost-model", "`FILE` with discounts, Savings Plans, Reserved Instances and fees; docs/costs.md shows the shape")
-	l.text(&l.read.commitments, "commitments", "`FILE` of Savings Plans, Reserved Instances and discounts, as the controller's --commitments-file has them: nodes that they cover cost nothing more")
+	l.text(&l.read.costModel, "cost-model", "`FILE` with discounts, Savings Plans, Reserved Instances and fees; docs/costs.md shows the format")
+	l.text(&l.read.commitments, "commitments", "`FILE` of Savings Plans, Reserved Instances and discounts, in the format of the controller's --commitments-file: nodes that they cover cost nothing more")
 	l.text(&l.read.feesText, "fees", "`LIST` of fees by name, such as public-ipv4,root-volume=100; docs/costs.md has all")
-	l.text(&l.read.spotRisk.text, "spot-risk", "count what interruptions are expected to cost: `WHAT` is default, or settings such as lost-work=8h,per-node=2")
-	l.text(&l.read.spotRisk.history, "spot-history", "with --spot-risk: `FILE` of prices, interruptions and refused launches that were seen")
+	l.text(&l.read.spotRisk.text, "spot-risk", "add the expected cost of interruptions to spot prices: `WHAT` is default, or settings such as lost-work=8h,per-node=2")
+	l.text(&l.read.spotRisk.history, "spot-history", "with --spot-risk: `FILE` of observed prices, interruptions and refused launches")
 }
 
 // addProof declares the flag for the file of the lower bound's proof.
@@ -128,9 +128,9 @@ func (l *commandLine) addProof() {
 
 // addConsolidation declares the flags for the planner of consolidation.
 func (l *commandLine) addConsolidation() {
-	l.flags.StringVar((*string)(&l.read.planner), "planner", string(l.read.planner), "`WHICH` planner decides: global, for the whole fleet at once, or reference, the first step of Karpenter's methods")
+	l.flags.StringVar((*string)(&l.read.planner), "planner", string(l.read.planner), "planner of nodes to remove: `WHICH` is global (the whole fleet at once), or reference (the first step of Karpenter's methods)")
 	l.also("disruption-planner", "planner")
-	l.boolean(&l.read.spotToSpot, "spot-to-spot", "allow to replace spot nodes by spot nodes")
+	l.boolean(&l.read.spotToSpot, "spot-to-spot", "allow the replacement of spot nodes by spot nodes")
 }
 
 // addThresholds declares the flags for thresholds of disruption commands: the controller's settings with the same names.
@@ -146,9 +146,9 @@ func (l *commandLine) addPage() {
 func (l *commandLine) addReplay() {
 	l.flags.DurationVar(&l.read.replay.from, "replay-from", 0, "begin this `DURATION` after the beginning of the trace, such as 48h")
 	l.flags.DurationVar(&l.read.replay.length, "replay-for", 0, "replay this `DURATION` of the trace; 0: to its end")
-	l.flags.Float64Var(&l.read.replay.interruptions, "spot-interruptions", l.read.replay.interruptions, "how often the cloud interrupts a spot node, on average `N` times a month")
-	l.flags.DurationVar(&l.read.replay.every, "consolidate-every", l.read.replay.every, "consolidate once in this `DURATION`; 0: never")
-	l.flags.Uint64Var(&l.read.replay.seed, "seed", l.read.replay.seed, "`SEED` of the replay's random numbers")
+	l.flags.Float64Var(&l.read.replay.interruptions, "spot-interruptions", l.read.replay.interruptions, "the simulated cloud interrupts a spot node on average `N` times per month")
+	l.flags.DurationVar(&l.read.replay.every, "consolidate-every", l.read.replay.every, "interval at which the replay consolidates, as a `DURATION`; 0: never")
+	l.flags.Uint64Var(&l.read.replay.seed, "seed", l.read.replay.seed, "`SEED` of the random numbers of the replay")
 }
 
 // options returns the options from the parsed flags, after checking them.

@@ -158,7 +158,7 @@ func exitStatuses(unplaced ...any) []commands.ExitStatus {
 	}
 	return append(statuses,
 		commands.ExitStatus{Code: exitTimeout, Meaning: "--timeout ran out"},
-		commands.ExitStatus{Code: exitCloud, Meaning: "AWS or the cluster could not be asked, or did not answer"},
+		commands.ExitStatus{Code: exitCloud, Meaning: "AWS or the cluster could not be called, or did not answer"},
 		commands.ExitStatus{Code: exitOutput, Meaning: "output could not be written"},
 		commands.ExitStatus{Code: exitInterrupted, Meaning: "interrupted; standard error says what was written before"},
 	)

@@ -20,7 +20,7 @@ type rendering struct {
 
 // addFlags declares --render and --helm-values.
 func (r *rendering) addFlags(flags *flag.FlagSet) {
-	flags.BoolVar(&r.asked, "render", false, "let your own kustomize, kubectl or helm render the folders of Kustomize and Helm in the input")
+	flags.BoolVar(&r.asked, "render", false, "render folders of Kustomize and Helm in the input with your own kustomize, kubectl or helm")
 	flags.Func("helm-values", "with --render: `FILE` of values for charts; repeatable", func(file string) error {
 		if file == "" {
 			return errors.New("needs the name of a file")

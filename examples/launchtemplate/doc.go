@@ -13,7 +13,9 @@
 //
 //	0  printed
 //	1  bad input or usage: a flag, a file, or an object that validation refuses
-//	2  no template can be made: user data that breaks its format or is too long, no image that boots
+//	2  no template can be made: the user data breaks its format or is too long, or no image boots
+//	5  the templates could not be written
+//	130  interrupted; standard error says whether anything was printed
 //
 // ("go run" changes every status other than 0 to 1; build the command to see the status.)
 package main
