@@ -2,12 +2,12 @@
 
 // Command generate makes ec2.json.gz, the catalogue embedded in package catalog.
 //
-//	go run generate.go CATALOG.json   # replace it by the facts of a catalogue file
+//	go run generate.go CATALOG.json   # replace ec2.json.gz by the facts of a catalogue file
 //	go run generate.go                # check that the present file can be read
 //
-// internal/ec2catalog creates such a file from published data. docs/catalog.md has the commands.
+// internal/ec2catalog creates CATALOG.json from published data. docs/catalog.md has the commands.
 //
-// The text of the file is kept unchanged, with one type per line, so that versions can be compared.
+// The text of CATALOG.json, with one type per line, is compressed unchanged, so that versions can be compared.
 package main
 
 import (

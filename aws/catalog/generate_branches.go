@@ -4,8 +4,8 @@
 // module of the VPC resource controller, because this controller enforces the limit on nodes. The numbers are the same in all
 // regions. If the module cannot be loaded (no network, and not in the module cache), the file stays unchanged.
 //
-//	go run generate_branches.go            # of the version below
-//	go run generate_branches.go VERSION    # of another, which is then to be written below
+//	go run generate_branches.go            # read the version of the module that this file names
+//	go run generate_branches.go VERSION    # read another version; then write it into this file
 package main
 
 import (

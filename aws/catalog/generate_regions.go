@@ -1,8 +1,8 @@
 //go:build ignore
 
-// Command generate makes regions.tsv.gz, the table of on-demand prices embedded in package catalog.
+// Command generate_regions makes regions.tsv.gz, the table of on-demand prices embedded in package catalog.
 //
-//	go run generate_regions.go TABLE.tsv   # replace it by a table that internal/ec2catalog made
+//	go run generate_regions.go TABLE.tsv   # replace regions.tsv.gz by a table of internal/ec2catalog
 //	go run generate_regions.go             # check that the present file can be read
 package main
 

@@ -6,5 +6,5 @@
 //
 // The command prints the purpose of each file. --out DIR writes the files; -o json prints everything as one JSON document in the form of
 // iam.Setup. --serve-alpha adds a policy for instances of Provisioners, which have other tags. docs/eks.md uses the command step by step.
-// The exit status is 0, 1 for bad usage, 5 if a file can't be written, or 130 if interrupted.
+// The exit status is 0 after success, 1 for bad usage, 5 if a file or the output can't be written, or 130 if interrupted.
 package main

@@ -38,7 +38,7 @@
 //
 //	pricing:GetProducts, ec2:DescribeSpotPriceHistory, ec2:DescribeAvailabilityZones
 //
-// If prices cannot be read, built-in prices are used, with a note; a missing spot price is replaced by the on-demand price. Nothing
+// If prices cannot be read, built-in prices are used, and a note says so. A missing spot price is replaced by the on-demand price. Nothing
 // is launched or changed. --save-snapshot saves the answers of AWS, so that a saved snapshot can be planned again without AWS.
 //
 // The AWS SDK takes longer to compile than everything else. Therefore only a program built with -tags aws contains it:
@@ -88,7 +88,7 @@
 // A snapshot saved with --cost-model, --fees or --spot-risk contains the cost model. If --cost-model is given with such a snapshot, the
 // given model replaces the saved model.
 //
-// # Settings of old releases
+// # Settings of Karpenter up to 0.32
 //
 // A ConfigMap karpenter-global-settings in the input is read in the same way as by the controller, with the same codes (W701 to W708). Its
 // settings for memory overhead and reserved network interfaces apply to all nodes. Its settings for pod density and branch interfaces apply
@@ -97,11 +97,11 @@
 //
 // # Consolidation and comparison
 //
-// --consolidate shows which nodes package disruption would remove or replace now, within the budgets of their pools. If the input
-// has no NodeClaims, each node with the label of a pool counts as a node of that pool, with a note.
+// --consolidate shows which nodes package disruption would remove or replace now, within the budgets of their NodePools. If the input has
+// no NodeClaims, each node with the label of a NodePool counts as a node of that NodePool, and a note says so.
 //
-// The flags --disruption-... set its thresholds: minimum saving, pay-back time, cost of moving a pod, and so on. They are the
-// controller's settings, with the same names and defaults: see examples/settings.Disruption.
+// The flags --disruption-... set the thresholds of --consolidate: minimum saving, pay-back time, cost of moving a pod, and so on. They
+// are the controller's settings, with the same names and defaults: see examples/settings.Disruption.
 //
 // --diff compares the NodePools of the input with another complete set in one file, which may also contain changed node classes. It prints
 // which nodes would drift, and the cost before and after their replacement.
@@ -114,7 +114,7 @@
 //
 // --replay simulates a cluster over time: pods of a trace arrive and end, and nodes come from the NodePools of the input, starting
 // with an empty cluster. Pods are planned in batches. Nodes are launched in a simulated cloud that interrupts spot nodes at random.
-// The cluster is consolidated every hour, or at the interval of --consolidate-every. The thresholds for commands are set by
+// The cluster is consolidated every hour, or at the interval of --consolidate-every. The thresholds of commands are set by
 // --disruption-pay-back, --disruption-min-saving, --disruption-min-saving-share, --disruption-price and --disruption-cool-down, as
 // for --consolidate. Simulated time jumps from event to event, so a month takes a minute. The same seed gives the same result. The
 // trace is CSV:
@@ -127,9 +127,9 @@
 //
 // Times are seconds since the start, or durations; departure may be empty, and the columns after memory may be missing. The format of
 // Alibaba's openb trace (cluster-trace-gpu-v2023) is also accepted. The columns resourceclaimtemplates and resourceclaims name the
-// ResourceClaimTemplates and ResourceClaims of the input that the pod uses: as namespace/name or, in the namespace default, as name;
-// several are separated by spaces. A pod has its devices while it is on a node. A ResourceClaim has its devices while a pod that uses it is
-// on a node. The simulation is simplified: a node is ready a minute after its launch, and its pods start at that moment; an evicted pod
+// ResourceClaimTemplates and ResourceClaims of the input that the pod uses: as namespace/name or, in the namespace default, as name.
+// Several names are separated by spaces. A pod has its devices while it is on a node. A ResourceClaim has its devices while a pod that uses
+// it is on a node. The simulation is simplified: a node is ready a minute after its launch, and its pods start at that moment; an evicted pod
 // starts again and ends at its original time; DaemonSets reserve room but do not run; pods have no owners, so moving a pod starts no
 // cool-down for pods of the same owner.
 //
@@ -252,8 +252,8 @@
 //	  planned        amount used by nodes to launch
 //	  saved          by how much it lowers hourlyCost, USD per hour
 //
-// Capacity buffers keep room free for future pods. Their placeholders are not counted as pods, and a plan without room for them
-// still counts as having placed all pods. But nodes are launched for placeholders, and cost money.
+// Capacity buffers keep room free for future pods. Their placeholders are not counted as pods: the exit status is 0 even if a plan has no
+// room for them. But nodes are launched for placeholders, and these nodes cost money.
 //
 //	assumptions[]    what the answer rests on that neither the input nor AWS says: the region and its zones, the day of its
 //	                 prices, how others were estimated; absent for none. With --consolidate, --diff and --replay too

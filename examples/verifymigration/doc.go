@@ -1,5 +1,5 @@
-// Command verifymigration is for clusters that will move from Karpenter to drawknife. It reports what the move would change. It only reads:
-// the cluster through kubectl or from files, and the account through AWS's API.
+// Command verifymigration reports what would change if a cluster moved from Karpenter to drawknife. It only reads: the cluster through
+// kubectl or from files, and the account through AWS's API.
 //
 //	go run ./examples/verifymigration --cluster-name demo --region eu-central-1 --controller-role arn:aws:iam::111122223333:role/demo-drawknife
 //

@@ -12,8 +12,8 @@ import (
 
 func main() {
 	write := flag.Bool("write", false, "write docs/compatibility.md instead of comparing with it")
-	only := flag.String("suites", "", "comma-separated names of the suites to run; with it docs/compatibility.md is left alone")
-	again := flag.Bool("again", false, "judge the results of the last run again, after a change of differences.yaml")
+	only := flag.String("suites", "", "comma-separated names of the suites to run; docs/compatibility.md is then neither compared nor written")
+	again := flag.Bool("again", false, "run no suite: judge the results of the last run again, after a change of differences.yaml")
 	flag.Parse()
 	if err := run(*write, *again, *only); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -39,15 +39,15 @@ func main() {
 func run(args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("ec2catalog", flag.ContinueOnError)
 	moto := flags.String("moto", "", "`folder` of the installed Python package moto")
-	region := flags.String("region", "us-east-1", "`region` to take zones and prices of")
-	prices := flags.String("prices", "", "`file` of ec2instances.info; by default the one in the Go module that go.mod names")
-	offers := flags.String("price-list", "", "`file` with AWS's price list of Amazon EC2 in the region, whose on-demand prices go before all others")
-	keep := flags.Bool("keep-prices", false, "keep on-demand prices of the built-in catalogue that come from a newer list")
-	out := flags.String("o", "", "`file` to write; by default standard output, unless -check is given")
+	region := flags.String("region", "us-east-1", "`region` of zones and prices")
+	prices := flags.String("prices", "", "`file` of ec2instances.info (default: the file in the Go module that go.mod names)")
+	offers := flags.String("price-list", "", "`file` with AWS's price list of Amazon EC2 in the region; its on-demand prices override all others")
+	keep := flags.Bool("keep-prices", false, "keep those on-demand prices of the built-in catalogue that are from a newer price list")
+	out := flags.String("o", "", "`file` to write (default: standard output, but no output with -check)")
 	table := flags.Bool("regional", false, "write the on-demand prices of all regions instead of a catalogue")
-	local := flags.Bool("local-zones", false, "write the on-demand prices of all Local Zones instead of a catalogue; with -price-list those of the region")
-	windows := flags.Bool("windows", false, "write the licences of Windows that are not charged by the vCPU instead of a catalogue")
-	check := flags.String("check", "", "catalogue `file` to compare with")
+	local := flags.Bool("local-zones", false, "write the on-demand prices of all Local Zones instead of a catalogue; with -price-list only those of the region")
+	windows := flags.Bool("windows", false, "write the Windows licence prices of types that are not charged by vCPU, instead of a catalogue")
+	check := flags.String("check", "", "catalogue `file` to compare the new catalogue with")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -1,10 +1,10 @@
 // The program compare plans one workload with drawknife and with Karpenter, and prints time, memory and cost of each plan. Run it in the
 // folder internal/bench:
 //
-//	go run ./compare                                   # scenarios a to g, and h where $DRAWKNIFE_DATA has its files
-//	go run ./compare --scenario b --pods 1000          # one of them, at another size
+//	go run ./compare                                   # scenarios a to g, and h if its files are in $DRAWKNIFE_DATA
+//	go run ./compare --scenario b --pods 1000          # scenario b with another number of pods
 //	go run ./compare --scenario shop.yaml -o json      # a file; package scenario documents its form
-//	go run ./compare --scenario m5-both-3z-1           # one of the corpus; see go doc ./scenario Named
+//	go run ./compare --scenario m5-both-3z-1           # a scenario of the corpus; see go doc ./scenario Named
 //	go run ./compare --scenario h --pods-file pods.json --pods-file nodepool.yaml --catalog ec2.json
 //	go run ./compare --table ../../docs/benchmarks.md  # writes the table there
 //	go run ./compare --scenario consolidate-500        # consolidates a fleet; consolidate stands for the published ones

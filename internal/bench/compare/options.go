@@ -36,21 +36,21 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	o := &options{given: args}
 	flags := flag.NewFlagSet("compare", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&o.scenario, "scenario", "all", "a `NAME` (a to h, or one of the corpus such as m5-none-3z-1), all of a to h, or a FILE that ends in .yaml or .yml;\nconsolidate-N, consolidate-mixed-N, consolidate-m5-none-3z-1-Nn, consolidate-ordinary-N for eight such, or consolidate for\nthose of the published figures")
-	flags.IntVar(&o.pods, "pods", 0, "how many pods wait; 0: the scenario's own number")
-	flags.Uint64Var(&o.seed, "seed", workload.Seed, "the seed of scenarios a to g and of fleets")
-	flags.BoolVar(&o.spotToSpot, "spot-to-spot", true, "whether fleets may have spot nodes replaced by spot nodes")
-	flags.BoolVar(&o.small, "small", false, "the sizes of the tests instead of those of the published figures")
-	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long each side may plan")
-	flags.IntVar(&o.runs, "runs", 1, "how often each side plans; the run with the least CPU time counts")
+	flags.StringVar(&o.scenario, "scenario", "all", "`NAME`: a to h, all (a to h), a scenario of the corpus such as m5-none-3z-1, or a file that ends in .yaml or .yml;\nfleets: consolidate-N, consolidate-mixed-N, consolidate-m5-none-3z-1-Nn, consolidate-ordinary-N (eight fleets), or consolidate\n(the fleets of the published figures)")
+	flags.IntVar(&o.pods, "pods", 0, "number of pending pods; 0: the scenario's own number")
+	flags.Uint64Var(&o.seed, "seed", workload.Seed, "seed of scenarios a to g and of fleets")
+	flags.BoolVar(&o.spotToSpot, "spot-to-spot", true, "allow the replacement of spot nodes by spot nodes in fleets")
+	flags.BoolVar(&o.small, "small", false, "use the sizes of the tests instead of those of the published figures")
+	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "time limit for the planning of each side")
+	flags.IntVar(&o.runs, "runs", 1, "how often each side plans; the result is the run with the least CPU time")
 	flags.StringVar(&o.output, "o", "text", "text or json")
 	flags.StringVar(&o.table, "table", "", "write the table of results into this Markdown `FILE`, between its markers")
-	flags.StringVar(&o.karpenter, "karpenter", "", "a built `PROGRAM` of internal/bench/karpenter; default: build it")
-	flags.Func("pods-file", "scenario h: a `FILE` or folder of Kubernetes objects; may be given several times", func(name string) error {
+	flags.StringVar(&o.karpenter, "karpenter", "", "`PROGRAM` that was built from internal/bench/karpenter (default: build it)")
+	flags.Func("pods-file", "for scenario h: `FILE` or folder of Kubernetes objects; may be repeated", func(name string) error {
 		o.objects.Files = append(o.objects.Files, name)
 		return nil
 	})
-	flags.StringVar(&o.objects.Catalog, "catalog", "", "scenario h: a catalogue `FILE` as simulate --catalog takes it; default: the one built in")
+	flags.StringVar(&o.objects.Catalog, "catalog", "", "for scenario h: catalogue `FILE`, in the format of simulate --catalog (default: built in)")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}

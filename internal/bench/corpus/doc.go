@@ -2,22 +2,23 @@
 // the cost of simple packers, Karpenter's cost, and the best packing known. Run it in the folder internal/bench:
 //
 //	go run ./corpus                                     # the ordinary clusters of seeds 1 and 2
-//	go run ./corpus --seeds 1-20 --families m5,m5+c5    # others
+//	go run ./corpus --seeds 1-20 --families m5,m5+c5    # other ordinary clusters
 //	go run ./corpus --set all -o json                   # everything that is recorded
 //	go run ./corpus --scenarios fa-1000,gap-6zones      # by name; see go doc ./scenario Named
-//	go run ./corpus --karpenter run --record            # with Karpenter's plan, and keep what was found
-//	go run ./corpus --set all --record --table ../../docs/benchmarks.md   # plan all, keep the figures, write the tables there
-//	go run ./corpus --set all --runs 0 --table ../../docs/benchmarks.md   # the tables from what is recorded, without planning
+//	go run ./corpus --karpenter run --record            # also plan with Karpenter, and store the results
+//	go run ./corpus --set all --record --table ../../docs/benchmarks.md   # plan all, store the results, write the tables there
+//	go run ./corpus --set all --runs 0 --table ../../docs/benchmarks.md   # write the tables of the stored results, without planning
 //
 // Comparing CPU times with Karpenter for all ordinary clusters takes minutes on an idle computer. If the results go to a file, the run can
 // be stopped at any time, and continued later. Runs with other seeds can write to other files. Join such files with cat. For example:
 //
 //	go run ./corpus --seeds 1-20 --runs 5 --check=false --karpenter run --karpenter-runs 3 --measured all.jsonl
 //
-// It prints the ratio for each cluster, and at the end the mean ratio, the lowest ratio, and all clusters with a ratio below 10.
+// This command prints the ratio for each cluster, and at the end the geometric mean, the lowest ratio, and all clusters with a ratio below
+// 10.
 //
-// Scenarios are planned one after the other, on one core or on the number of cores that --procs gives. CPU time is the time of the process
-// for compiling and solving, including garbage collection. With several --runs, the median is shown.
+// Scenarios are planned one after the other, on one core or as many as --procs says. CPU time is the time of the process for compiling
+// and solving, including garbage collection. Of several --runs, the median is shown.
 //
 // The packers (package packers) consider only requests and capacity, so they are shown only for scenarios without rules.
 // Karpenter's figures and the best packing known come from recorded.json. With --karpenter run, the program of internal/bench/karpenter

@@ -31,9 +31,9 @@ func main() {
 }
 
 func run() (err error) {
-	dir := flag.String("dir", "", "folder for data, logs and kubeconfigs, which is kept; empty for a temporary one")
-	buildOnly := flag.Bool("build-only", false, "build the binary if need be, and print its path")
-	kueue := flag.Bool("kueue", false, "build Kueue's manager if need be, and print the path of its binary")
+	dir := flag.String("dir", "", "folder for data, logs and kubeconfigs, which stays after the end; empty: a temporary folder")
+	buildOnly := flag.Bool("build-only", false, "build the binary if it is not built yet, and print its path")
+	kueue := flag.Bool("kueue", false, "build Kueue's manager if it is not built yet, and print the path of its binary")
 	cached := flag.Bool("cached", false, "print the binary's path, if it is built")
 	stdin := flag.Bool("stdin", false, "stop at the end of standard input")
 	verbosity := flag.Int("v", 1, "verbosity of the components' logs")

@@ -1,5 +1,5 @@
 // Command drawsentences prints random sentences of the repository, for a reader with fresh eyes to grade as clear, doubtful or unclear. At
-// least 95 of 100 sentences should be clear, and none unclear. Rewrite the other sentences, and draw again with another seed:
+// least 95 of 100 should be clear, and none unclear. Mend the doubtful and unclear sentences, and draw again with another seed:
 //
 //	go run ./internal/rules/drawsentences --seed 7 --count 300
 package main
@@ -16,9 +16,9 @@ import (
 )
 
 func main() {
-	seed := flag.Uint64("seed", 1, "decides which sentences are drawn")
-	count := flag.Int("count", 300, "how many to draw")
-	root := flag.String("root", ".", "the repository's folder")
+	seed := flag.Uint64("seed", 1, "seed of the random numbers; each seed draws other sentences")
+	count := flag.Int("count", 300, "number of sentences to draw")
+	root := flag.String("root", ".", "folder of the repository")
 	flag.Parse()
 	if err := draw(os.DirFS(*root), *count, *seed); err != nil {
 		fmt.Fprintln(os.Stderr, "drawsentences:", err)

@@ -1,4 +1,4 @@
-// Command generate lists the exported functions and types of all public packages. The tests of package surface use the list.
+// Command generate prints a Go file with the exported functions and types of all public packages, for the tests of package surface.
 //
 //	go run ./generate > zz_generated.public_test.go
 package main
