@@ -163,7 +163,7 @@ func (p *Provider) annotate(ctx context.Context, claim *v1.NodeClaim, class *aws
 	info, err := p.options.Cluster.ClusterInfo(ctx)
 	if err != nil {
 		// Without a hash, drift can't be detected by comparing hashes; the other kinds of drift can be detected.
-		p.log.Warn("cannot read cluster information, launching NodeClaim without drift hash", "nodeClaim", claim.Name, "error", err)
+		p.log.Warn("cannot read cluster information, leaving NodeClaim without drift hash", "nodeClaim", claim.Name, "error", err)
 		return
 	}
 	claim.Annotations = map[string]string{

@@ -129,8 +129,8 @@
 // Alibaba's openb trace (cluster-trace-gpu-v2023) is also accepted. The columns resourceclaimtemplates and resourceclaims name the
 // ResourceClaimTemplates and ResourceClaims of the input that the pod uses: as namespace/name or, in the namespace default, as name.
 // Several names are separated by spaces. A pod has its devices while it is on a node. A ResourceClaim has its devices while a pod that uses
-// it is on a node. The simulation is simplified: a node is ready a minute after its launch, and its pods start at that moment; an evicted pod
-// starts again and ends at its original time; DaemonSets reserve room but do not run; pods have no owners, so moving a pod starts no
+// it is on a node. The simulation is simplified: a node is ready a minute after its launch, and its pods start at that moment; an evicted
+// pod starts again and ends at its original time; DaemonSets reserve room but do not run; pods have no owners, so moving a pod starts no
 // cool-down for pods of the same owner.
 //
 // # Exit status

@@ -65,7 +65,7 @@ func (d *duties) Start(ctx context.Context) error {
 func (d *duties) review(ctx context.Context) {
 	var list v1.NodeClaimList
 	if err := d.client.List(ctx, &list); err != nil {
-		d.complain(ctx, "cannot list NodeClaims", err)
+		d.complain(ctx, "cannot list NodeClaims, retrying at the next review", err)
 		return
 	}
 	claims := make([]*v1.NodeClaim, 0, len(list.Items))
@@ -73,16 +73,16 @@ func (d *duties) review(ctx context.Context) {
 		claim := &list.Items[i]
 		claims = append(claims, claim)
 		if err := d.tag(ctx, claim); err != nil {
-			d.complain(ctx, "cannot tag instance", err, "nodeClaim", claim.Name)
+			d.complain(ctx, "cannot tag instance, retrying at the next review", err, "nodeClaim", claim.Name)
 		}
 	}
 	reviewed, err := d.provider.ReviewReservations(ctx, claims)
 	if err != nil {
-		d.complain(ctx, "cannot review all reservations", err)
+		d.complain(ctx, "cannot review all reservations, retrying at the next review", err)
 	}
 	for _, duty := range reviewed {
 		if err := d.carryOut(ctx, duty); err != nil {
-			d.complain(ctx, "cannot update NodeClaim of reservation", err, "nodeClaim", duty.NodeClaim)
+			d.complain(ctx, "cannot delete or relabel NodeClaim of reservation, retrying at the next review", err, "nodeClaim", duty.NodeClaim)
 		}
 	}
 }
@@ -161,7 +161,7 @@ func relabelled(labels map[string]string, duty aws.ReservationDuty) map[string]s
 func (d *duties) collectProfiles(ctx context.Context) time.Duration {
 	deleted, again, err := d.provider.CollectInstanceProfiles(ctx, d.profilesInUse)
 	if err != nil {
-		d.complain(ctx, "cannot collect instance profiles", err)
+		d.complain(ctx, "cannot collect instance profiles, retrying", err)
 		return profileRetry
 	}
 	if len(deleted) > 0 {

@@ -133,7 +133,7 @@ func TestWorkflowInTheLog(t *testing.T) {
 			pods = append(pods, pod)
 		}
 		_, claim := w.node(pods...)
-		planned, created := log.of("planned"), log.of("created NodeClaim")
+		planned, created := log.of("planned pods"), log.of("created NodeClaim")
 		if len(planned) != 1 || planned[0]["pods"] != 15.0 || planned[0]["newNodes"] != 1.0 {
 			t.Errorf("planned: %v", planned)
 		}
@@ -157,7 +157,7 @@ func TestWorkflowInTheLog(t *testing.T) {
 		w.delete(claim)
 		w.live(20)
 		at := 0
-		for _, message := range []string{"planned", "created NodeClaim", "launched NodeClaim", "registered NodeClaim", "initialized NodeClaim", "cordoned node", "removed node", "removed NodeClaim"} {
+		for _, message := range []string{"planned pods", "created NodeClaim", "launched NodeClaim", "registered NodeClaim", "initialized NodeClaim", "cordoned node", "removed node", "removed NodeClaim"} {
 			found := slices.Index(log.messages()[at:], message)
 			if found < 0 {
 				t.Fatalf("no record %q after the one before: %q", message, log.messages())
@@ -207,7 +207,7 @@ func TestNothingWithoutPools(t *testing.T) {
 		go func() { done <- w.planner.Start(ctx) }()
 		time.Sleep(25 * time.Second)
 		synctest.Wait()
-		if n := len(log.of("planned")); n < 1 || n > 4 {
+		if n := len(log.of("planned pods")); n < 1 || n > 4 {
 			t.Errorf("%d passes in 25 s, want one every ten", n)
 		}
 		if told := w.events("FailedScheduling Pod/a"); len(told) == 0 || !strings.Contains(told[0], "no nodepool") {

@@ -172,7 +172,7 @@ func (p *planner) pass(ctx context.Context) error {
 	}
 	p.recorder.publish(orders.Events)
 	if len(snapshot.Pods) > 0 {
-		p.log.Info("planned", "pods", len(snapshot.Pods), "newNodes", len(plan.NewNodes), "withoutPlace", len(orders.Waiting),
+		p.log.Info("planned pods", "pods", len(snapshot.Pods), "newNodes", len(plan.NewNodes), "withoutPlace", len(orders.Waiting),
 			"costPerHour", plan.HourlyCost, "took", p.now().Sub(now).Round(time.Millisecond))
 	}
 	outcome := p.launch(ctx, orders.Launches, reasonPlanned)

@@ -77,7 +77,7 @@ func (s *surge) Start(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			s.log.Error("cannot read or scale workloads of pods to evict, retrying", "retryAfter", surgeRetry, "error", err)
+			s.log.Error("cannot list workloads and pods for evictions, retrying", "retryAfter", surgeRetry, "error", err)
 			again = surgeRetry
 		}
 		rest(ctx, s.wake, again)
@@ -102,7 +102,7 @@ func (s *surge) look(ctx context.Context) (again time.Duration, err error) {
 		s.recorder.publish(step.Events)
 		for _, effect := range step.Effects {
 			if err := s.do(ctx, effect); err != nil {
-				s.log.Warn("retrying workload", "effect", effect.String(), "error", err)
+				s.log.Warn("cannot scale workload or evict its pods, retrying", "effect", effect.String(), "error", err)
 				again = sooner(again, surgeRetry)
 			}
 		}
