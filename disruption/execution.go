@@ -14,7 +14,9 @@ import (
 
 // Times of commands.
 const (
-	executionEvery  = time.Second
+	executionEvery = time.Second
+	// A command is undone after timeoutPerEntry times Observed.Executing, but at the earliest after timeoutLeast, and at the latest after
+	// timeoutMost.
 	timeoutPerEntry = 80 * time.Millisecond
 	timeoutLeast    = 10 * time.Minute
 	timeoutMost     = time.Hour
