@@ -56,7 +56,7 @@ drawknife capacity-blocks --instance-type p5.48xlarge --instances 2 --hours 48 -
 			{Code: exitNone, Meaning: "EC2 offers no such block"},
 			{Code: exitUsage, Meaning: "the flags are wrong"},
 			{Code: exitAWS, Meaning: "EC2 could not be called, or refused the purchase"},
-			{Code: exitRefused, Meaning: "EC2's offering differs from the approved one; nothing was bought"},
+			{Code: exitRefused, Meaning: "EC2 does not offer the block as it was approved; nothing was bought"},
 			{Code: exitOutput, Meaning: "the output could not be written"},
 			{Code: exitInterrupted, Meaning: "the command was interrupted"},
 		},

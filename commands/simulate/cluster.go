@@ -35,13 +35,13 @@ func (o clusterOptions) asked() bool {
 // addCluster declares the flags for reading a running cluster.
 func (l *commandLine) addCluster() {
 	c := &l.read.cluster
-	l.text(&c.context, "context", "read the running cluster of this `CONTEXT` of your kubeconfig, with kubectl")
-	l.text(&c.kubeconfig, "kubeconfig", "`FILE` with the configuration of kubectl; reads the running cluster")
+	l.text(&c.context, "context", "read the running cluster of this `CONTEXT` of your kubeconfig")
+	l.text(&c.kubeconfig, "kubeconfig", "read the running cluster, with this kubeconfig `FILE`")
 	l.boolean(&c.all, "all-namespaces", "read the running cluster of the current context, and plan the pods of all namespaces")
 	l.also("A", "all-namespaces")
-	l.text(&c.namespace, "namespace", "read the running cluster, and plan only the waiting pods of this `NAMESPACE`; pods of others stay where they run")
+	l.text(&c.namespace, "namespace", "read the running cluster, and plan only the pending pods of this `NAMESPACE`; running pods of other namespaces stay on their nodes")
 	l.also("n", "namespace")
-	l.text(&c.save, "save", "write the objects that were read from the cluster to this `FILE`, as JSON (mode 0600): an input for later")
+	l.text(&c.save, "save", "write the objects that were read from the cluster to this `FILE`, as JSON that only you can read (mode 0600); use it later as an input")
 }
 
 // clusterKinds returns the resources that plans depend on, by the names that "kubectl api-resources -o name" prints. A cluster need not

@@ -33,10 +33,10 @@ type explainOptions struct {
 func explainCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "explain", Summary: "Explain a pod, a node or a NodePool: why it is planned so, and what each rule costs", Arguments: "pod|node|nodepool NAME " + inputs,
-		Help: `explain pod says on which node a pod is planned, what the next best instance types would cost, and what each rule of the pod and of
-its NodePool costs: it plans without the rule, and compares. A pod that runs is explained as if its node were drained. explain node
-says who is on a node, what that costs by workload, why the node stays, and when it may go. explain nodepool says which instance
-types a pool has, which it would get if all its pods were planned again, and what each of its rules costs.`,
+		Help: `explain pod prints on which node a pod is planned, what the next best instance types would cost, and what each rule of the pod and of
+its NodePool costs: it plans without the rule, and compares. A running pod is explained as if its node were drained. explain node
+prints which pods are on a node, what they cost by workload, why the node stays, and when it may be removed. explain nodepool prints
+which instance types a NodePool has, which it would have if all its pods were planned again, and what each of its rules costs.`,
 		Examples: `drawknife explain pod shop/web-0 deploy/ nodepool.yaml
 drawknife explain node ip-10-0-1-2 -A
 drawknife explain nodepool default -A -o json`,

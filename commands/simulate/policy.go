@@ -35,8 +35,8 @@ type policyReport struct {
 
 // addPolicy declares --policy and --report.
 func (l *commandLine) addPolicy() {
-	l.text(&l.read.policy.file, "policy", "judge the change by the limits of this `FILE`; each broken rule has its exit status, and docs/gate.md shows the shape")
-	l.flags.Var((*policyReports)(&l.read.policy.reports), "report", "also write the answer to a file, `FORMAT=FILE`: each format of --output, and with --policy sarif and junit; repeatable")
+	l.text(&l.read.policy.file, "policy", "judge the change by the limits of this `FILE`; each broken rule has its own exit status; docs/gate.md shows the format")
+	l.flags.Var((*policyReports)(&l.read.policy.reports), "report", "also write the answer to a file: `FORMAT=FILE`, with each format of --output, and with --policy also sarif and junit; repeatable")
 }
 
 // policyReports reads values of --report.

@@ -22,10 +22,11 @@ func Commands(own Options) []commands.Command {
 func planCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "plan", Summary: "Plan nodes for the pods that wait for a place, and say what the nodes cost", Arguments: inputs,
-		Help: `plan packs the pods of a cluster onto its nodes and onto new ones, and prints what the new nodes cost. Each pod without a place
-gets its reason. Inputs are Kubernetes objects as YAML or JSON: files, folders, or "-" for standard input; the flags --context, -n
-and -A read a running cluster with kubectl. An object of the inputs replaces that of the cluster, as kubectl apply would do it, and
-the pods of a replaced workload are planned again. Without any of these, a small built-in cluster is planned.`,
+		Help: `plan plans the pods of a cluster on its existing nodes and on new nodes, and prints what the new nodes cost. For each pod without a
+place it prints the reason. Inputs are Kubernetes objects as YAML or JSON: files, folders, or "-" for standard input. The flags
+--context, -n and -A read a running cluster with kubectl. An object of the inputs replaces the same object of the cluster, as with
+kubectl apply, and the pods of a replaced workload are planned again. Without inputs and a cluster, a small built-in cluster is
+planned.`,
 		Examples: `drawknife plan deploy/ nodepool.yaml
 drawknife plan -A
 drawknife plan -A new-service.yaml -o json
@@ -46,8 +47,8 @@ drawknife plan cluster.json --cost-model costs.yaml`,
 func consolidateCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "consolidate", Summary: "Show which nodes could be removed or replaced now, and why the others stay", Arguments: inputs,
-		Help: `consolidate plans the disruption of a cluster's nodes within the budgets of their NodePools: which nodes go in which order, which
-nodes replace them, what that saves, and how many pods have to move. It changes nothing in the cluster.`,
+		Help: `consolidate plans the disruption of a cluster's nodes within the budgets of their NodePools: which nodes are removed in which order,
+which nodes replace them, what that saves, and how many pods have to move. It changes nothing in the cluster.`,
 		Examples: `drawknife consolidate -A
 drawknife consolidate cluster.json --planner reference
 drawknife consolidate cluster.json --disruption-min-saving 0.5 -o json`,
@@ -69,10 +70,10 @@ drawknife consolidate cluster.json --disruption-min-saving 0.5 -o json`,
 func diffCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "diff", Summary: "Compare a cluster with another set of NodePools or workloads: what drifts, what both cost, and whether a policy allows it", Arguments: inputs + " NEW",
-		Help: `diff compares the input with NEW, the last argument: a file or folder that has the new set of NodePools, of workloads, or of both,
-as a whole. NodePools and workloads of the input that NEW lacks are gone, unless NEW has none of their sort; what runs in a
-cluster and is in neither stays. diff prints which nodes would drift, which workloads differ, and what the cluster costs before,
-and after everything has been replaced. With --policy it judges the change: a gate for CI (docs/gate.md).`,
+		Help: `diff compares the input with NEW, the last argument: a file or folder with the complete new set of NodePools, of workloads, or of
+both. NodePools of the input that NEW lacks are removed if NEW has NodePools; the same applies to workloads. Objects of a running
+cluster that are neither in the input nor in NEW stay. diff prints which nodes would drift, which workloads differ, and what the
+cluster costs before the change and after all replacements. With --policy it judges the change: a gate for CI (docs/gate.md).`,
 		Examples: `drawknife diff cluster.json pools.yaml
 drawknife diff -A pools.yaml
 drawknife diff main.yaml pr.yaml --policy budget.yaml -o markdown
@@ -100,8 +101,8 @@ drawknife diff main/ pr/ --policy budget.yaml --report sarif=gate.sarif --report
 func drainCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "drain", Summary: "Plan a cluster without some of its nodes, and say which nodes would take their place", Arguments: inputs,
-		Help: `drain leaves out the nodes that a label selector matches, and plans their pods as pods that wait for a place. It prints which nodes
-would be launched, and what the nodes cost that went and that came. It changes nothing in the cluster.`,
+		Help: `drain leaves out the nodes that match a label selector, and plans their pods as pending pods. It prints which nodes would be
+launched, what they cost, and what the nodes cost that were left out. It changes nothing in the cluster.`,
 		Examples: `drawknife drain cluster.json pools.yaml --selector eks.amazonaws.com/nodegroup=blue
 drawknife drain -A -l topology.kubernetes.io/zone=us-east-1a`,
 		Exit: exitStatuses(exitUnschedulable, "some pods have no place without these nodes"),
@@ -125,8 +126,8 @@ drawknife drain -A -l topology.kubernetes.io/zone=us-east-1a`,
 func replayCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "replay", Summary: "Replay a trace of pods over NodePools: a month of a cluster's life in a minute", Arguments: inputs + " TRACE",
-		Help: `replay simulates a cluster over time. The pods of TRACE, a CSV file and the last argument, arrive and end; nodes come from the
-NodePools of the inputs, are consolidated, and are interrupted at random if they are spot. The same seed gives the same result.`,
+		Help: `replay simulates a cluster over time. The last argument, TRACE, is a CSV file of pods that arrive and end. Nodes come from the
+NodePools of the inputs and are consolidated; spot nodes are interrupted at random. The same seed gives the same result.`,
 		Examples: `drawknife replay nodepool.yaml trace.csv
 drawknife replay nodepool.yaml trace.csv --html replay.html --seed 7`,
 		Exit: exitStatuses(exitUnschedulable, "some pods of the trace never had a place"),

@@ -24,7 +24,7 @@ type workloadOptions struct {
 
 // addFlags declares --template and --replicas.
 func (o *workloadOptions) addFlags(flags *flag.FlagSet) {
-	flags.Func("template", "plan for pods of a kind that is not known here, `KIND.GROUP=PATH[:COUNT]`: where the kind has its pod template, and their number; repeatable", func(text string) error {
+	flags.Func("template", "plan the pods of a kind that is not known here, `KIND.GROUP=PATH[:COUNT]`: the paths of its pod template and of the number of pods; repeatable", func(text string) error {
 		kind, err := parseWorkloadKind(text)
 		if err != nil {
 			return err
@@ -37,7 +37,7 @@ func (o *workloadOptions) addFlags(flags *flag.FlagSet) {
 		}
 		return nil
 	})
-	flags.Func("replicas", "pods of a workload that an autoscaler scales, `WHICH` is min, max or current", func(text string) (err error) {
+	flags.Func("replicas", "number of pods of a workload with an autoscaler in the input: `WHICH` is min, max (the bounds of the autoscaler) or current", func(text string) (err error) {
 		all := []manifests.Autoscaling{manifests.AutoscalingMin, manifests.AutoscalingCurrent, manifests.AutoscalingMax}
 		o.autoscaling = manifests.Autoscaling(text)
 		if !slices.Contains(all, o.autoscaling) {
