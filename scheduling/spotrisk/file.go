@@ -1,6 +1,7 @@
 package spotrisk
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -87,14 +88,21 @@ func (m *Market) importUntil(r io.Reader, newest time.Time) error {
 	if r == nil {
 		return option.Missing("Import", "the reader")
 	}
-	decoder := json.NewDecoder(io.LimitReader(r, maxBytes))
+	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	if err != nil {
+		return fmt.Errorf("reading spot history: %w", err)
+	}
+	if len(data) > maxBytes {
+		return &FileError{"the file", "must have at most 64 MiB"}
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	var f file
 	if err := decoder.Decode(&f); err != nil {
 		return fmt.Errorf("reading spot history: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return &FileError{"the file", "must have one document of at most 64 MiB"}
+		return &FileError{"the file", "must have one document"}
 	}
 	if err := f.check(newest); err != nil {
 		return err

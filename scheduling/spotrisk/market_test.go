@@ -178,6 +178,10 @@ func TestImportRefuses(t *testing.T) {
 			t.Errorf("%q is read", text)
 		}
 	}
+	var large *spotrisk.FileError
+	if err := newMarket(t).Import(strings.NewReader(strings.Repeat(" ", 64<<20+1))); !errors.As(err, &large) || !strings.Contains(err.Error(), "at most 64 MiB") {
+		t.Errorf("a file of more than 64 MiB: %v", err)
+	}
 	var missing *option.ArgumentError
 	if err := newMarket(t).Import(nil); !errors.As(err, &missing) {
 		t.Errorf("no reader: %v", err)

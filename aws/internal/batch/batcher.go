@@ -256,8 +256,9 @@ func (b *Batcher[Req, Res]) run(ctx context.Context, w *window[Req, Res]) {
 // do makes one attempt and ensures that there is an answer for each request.
 func (b *Batcher[Req, Res]) do(ctx context.Context, requests []Req) []Answer[Res] {
 	answers := b.options.Do(ctx, requests)
-	for len(answers) < len(requests) {
-		answers = append(answers, Answer[Res]{Err: fmt.Errorf("batch %s: %d requests got %d answers", b.options.Name, len(requests), len(answers))})
+	if got := len(answers); got < len(requests) {
+		missing := Answer[Res]{Err: fmt.Errorf("batch %s: %d requests got %d answers", b.options.Name, len(requests), got)}
+		answers = append(answers, slices.Repeat([]Answer[Res]{missing}, len(requests)-got)...)
 	}
 	return answers
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -290,9 +291,16 @@ func TestMissingAnswers(t *testing.T) {
 		o := options(&recorder{})
 		o.Retry = nil
 		o.Do = func(context.Context, []int) []batch.Answer[int] { return nil }
-		if _, err := batch.New(o).Call(t.Context(), 1); err == nil {
-			t.Error("a request without an answer got no error")
+		b := batch.New(o)
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				if _, err := b.Call(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "3 requests got 0 answers") {
+					t.Errorf("a request without an answer got %v", err)
+				}
+			})
 		}
+		wg.Wait()
 	})
 }
 
