@@ -102,7 +102,7 @@ func (b *burst) do(ctx context.Context, requests []*launch.Request) []batch.Answ
 }
 
 // fleets launches requests by CreateFleet calls, as long as EC2 launches any instances and enough requests are left for a fleet. It returns
-// the requests that it did not launch: too few are left, or no fleet can serve them. All others have their answers.
+// the requests that are left if they are too few for a fleet, or if no fleet can serve them. All other requests have their answers.
 func (b *burst) fleets(ctx context.Context, requests []*launch.Request, left []int, answers []batch.Answer[*launch.Instance]) []int {
 	for len(left) >= b.least {
 		rest, err := b.fleet(ctx, requests, left, answers)
@@ -117,8 +117,8 @@ func (b *burst) fleets(ctx context.Context, requests []*launch.Request, left []i
 	return left
 }
 
-// fleet launches some of the requests by one CreateFleet call. It sets an answer for each, and returns the indexes of the requests that got
-// no instance.
+// fleet requests instances for some of the requests, given by index, by one CreateFleet call. It sets an answer for each of them, and
+// returns the indexes of those that got no instance.
 func (b *burst) fleet(ctx context.Context, requests []*launch.Request, some []int, answers []batch.Answer[*launch.Instance]) (rest []int, err error) {
 	first := requests[some[0]]
 	together := launch.Together{NodeClass: first.NodeClass, InstanceTypes: first.InstanceTypes, PlacementGroupID: first.PlacementGroupID, Cost: first.Cost, WithoutReserved: true}
@@ -164,7 +164,7 @@ func (b *burst) doubtOf(uid types.UID) *doubt {
 	return b.doubts[uid]
 }
 
-// settle repeats a call of unknown outcome, for all of its claims, and returns the instance of one claim.
+// settle repeats a call of unknown outcome, for all of its claims, and returns the instance of the claim with the UID uid.
 func (b *burst) settle(ctx context.Context, uid types.UID, d *doubt) (*launch.Instance, error) {
 	claims := d.request.NodeClaims
 	uids := make([]types.UID, len(claims))

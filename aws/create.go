@@ -183,7 +183,7 @@ func instanceProfile(class *awsv1.EC2NodeClass) string {
 }
 
 // If a claim restricts the partition of its placement group, pinPartition restricts it to a single partition: the lowest with room. So
-// launch template, records of capacity and labels agree. For a claim that does not restrict the partition, EC2 chooses. The argument is not
+// launch template, records of capacity and labels agree. For a claim that does not restrict the partition, EC2 chooses. claim itself is not
 // changed.
 func (p *Provider) pinPartition(claim *v1.NodeClaim, group *placement.Group, types []*cloudprovider.InstanceType) (*v1.NodeClaim, error) {
 	if group == nil || group.Partitions == 0 {

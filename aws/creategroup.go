@@ -92,7 +92,7 @@ func uidsOf(nodeClaims []*v1.NodeClaim) ([]types.UID, error) {
 	return uids, nil
 }
 
-// adoptAll returns existing instances at the indexes of their claims.
+// adoptAll describes the instances in live as claims, in the order of nodeClaims.
 func (p *Provider) adoptAll(ctx context.Context, nodeClaims []*v1.NodeClaim, live map[types.UID]instances.Instance) []*v1.NodeClaim {
 	created := make([]*v1.NodeClaim, len(nodeClaims))
 	for n, claim := range nodeClaims {

@@ -116,7 +116,7 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 	}
 	launched, err := p.launchedFrom(class, nodeClaim, nil)
 	if err != nil {
-		launched = class // the instance exists, even if its claim is being deleted
+		launched = class // an invalid annotation of the claim must not hide the drift of an existing instance
 	}
 	types, group, err := p.types(ctx, launched, pool, "")
 	if err != nil {

@@ -146,7 +146,7 @@ func (e *Estimator) price(t *Type) {
 	}
 }
 
-// spot returns the estimated spot price of each zone, or nil if none is known.
+// spot returns the estimated spot price of each zone, or nil if the type has no known spot price or there are no zones.
 func (e *Estimator) spot(t *Type, zones int) []float64 {
 	known := slices.DeleteFunc(slices.Clone(t.SpotUSD), func(p float64) bool { return !isPrice(p) })
 	if len(known) == 0 || zones == 0 {

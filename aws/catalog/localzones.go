@@ -22,7 +22,7 @@ func LocalZonePrices(region string) (map[string]*Regional, error) {
 	groups := map[string]*Regional{}
 	for _, group := range strings.Split(head, "\t")[1:] {
 		rest, ok := strings.CutPrefix(group, region+"-")
-		if region == "" || !ok || strings.Count(rest, "-") != 1 { // the rest is as lax-1
+		if region == "" || !ok || strings.Count(rest, "-") != 1 { // rest must look like lax-1
 			continue
 		}
 		list, err := parseTable(strings.NewReader(localZonePrices), group)

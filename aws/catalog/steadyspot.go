@@ -66,7 +66,7 @@ func medianShare(t *Type) float64 {
 	return median(known) / t.OnDemandUSD
 }
 
-// lowerQuartile returns the lower quartile of the shares of all types with dated spot prices, or 0 if there are no such types.
+// lowerQuartile returns the lower quartile of medianShare over all types with dated spot prices, or 0 if there are no such types.
 func lowerQuartile(c *Catalog) float64 {
 	var shares []float64
 	for i := range c.Types {

@@ -12,7 +12,7 @@ import (
 // memory, pods times megabytes) overflows an int64.
 const (
 	maxCount     = 1 << 20   // vCPUs, devices
-	maxENIs      = 1 << 14   // bounds the interfaces, and the addresses of one interface; their product is multiplied by megabytes
+	maxENIs      = 1 << 14   // limits the interfaces, and the addresses of one interface: memory reservations multiply their product by megabytes
 	maxMemoryMiB = 1 << 32   // 4 PiB
 	maxGB        = 1 << 32   // decimal gigabytes of local storage
 	maxRate      = 1 << 40   // Mbit/s, I/O operations per second

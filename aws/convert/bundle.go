@@ -160,7 +160,7 @@ func inProvider(warnings conversion.Warnings, name string) conversion.Warnings {
 	return out
 }
 
-// limitDensity limits nodes of the pool to 110 pods, unless the pool has its own limit.
+// limitDensity limits nodes of the pool to 110 pods and returns true, unless the pool has its own limit.
 func limitDensity(p *v1beta1.NodePool) bool {
 	const pods = 110
 	spec := &p.Spec.Template.Spec
@@ -217,7 +217,8 @@ func (b *bundle) takeInstance(i int, m *v1alpha5.Machine) {
 	}
 }
 
-// takeForeign passes workloads on if the options say so, refuses unknown kinds of our own API groups, and leaves out all other objects.
+// takeForeign rewrites workloads from manifests if Options.Workloads is set, refuses unknown kinds of our own API groups, and leaves out
+// all other objects.
 func (b *bundle) takeForeign(i int, o *unstructured.Unstructured) {
 	kind := o.GroupVersionKind()
 	more := conversion.NewRecorder(kind.Kind, o.GetName())

@@ -60,7 +60,8 @@ type Document struct {
 	Warnings conversion.Warnings
 	// kubelet is the block of a NodePool of v1, which has no such field, or nil if there is none.
 	kubelet json.RawMessage
-	// strayed is the error that strict reading reports unless the pool's node class is in the input; empty if there is none.
+	// strayed is the error about the pool's kubelet block that strict reading reports unless the pool's node class is in the input; empty
+	// if there is no such error.
 	strayed string
 }
 

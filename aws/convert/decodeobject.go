@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// header contains the fields that identify the kind of an object, and those of a list.
+// header contains the fields that identify the kind of an object, and the items of a list.
 type header struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`

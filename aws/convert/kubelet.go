@@ -267,7 +267,7 @@ func ownBlock(class *entry) (string, bool) {
 	return string(text), err == nil
 }
 
-// keepOwn leaves the node class as it is: its pools must have the same block.
+// keepOwn leaves the node class as it is, and reports each v1beta1 pool that has a different block.
 func (b *bundle) keepOwn(class *entry, own string, users []user) {
 	for _, u := range users {
 		switch u.block {

@@ -66,7 +66,7 @@ type LegacySettings struct {
 	ENILimitedPodDensity *bool
 }
 
-// unlimitedDensity reports whether nodes took 110 pods, whatever their interfaces.
+// unlimitedDensity reports whether the settings allowed 110 pods per node, however many network interfaces the node had.
 func (s *LegacySettings) unlimitedDensity() bool {
 	return s != nil && s.ENILimitedPodDensity != nil && !*s.ENILimitedPodDensity
 }

@@ -26,7 +26,7 @@ func (p Position) String() string {
 	return text + ")"
 }
 
-// sameDocument reports whether both are in the same document, or item of a list.
+// sameDocument reports whether both positions are in the same document, and in a list also in the same item.
 func (p Position) sameDocument(o Position) bool {
 	return p.Source == o.Source && p.Document == o.Document && p.Item == o.Item
 }

@@ -82,7 +82,7 @@ func (b *bundle) dropApplied(e *entry) {
 	b.note(e.document, told.Warnings())
 }
 
-// trim removes from a rewritten object what an API server wrote.
+// trim removes the status of a rewritten object and the metadata that an API server wrote.
 func trim(e *entry, target Version) {
 	if !e.rewritten(target) {
 		return
@@ -141,7 +141,7 @@ func (b *bundle) refuseClashes() {
 	})
 }
 
-// describe returns an object with its origin, since it may have been created as another kind.
+// describe returns the object's kind and name with its origin, because the conversion may have made it from an object of another kind.
 func (b *bundle) describe(e *entry) string {
 	text, from := e.label(), b.documents[e.document]
 	var origin []string

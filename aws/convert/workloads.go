@@ -16,7 +16,7 @@ import (
 // oldDisruptionTaintKey is the key of v1beta1's taint of nodes that are being disrupted.
 const oldDisruptionTaintKey = "karpenter.sh/disruption"
 
-// templateOf returns the path of the pods' metadata and spec in an object of that kind; ok is false for kinds without pods.
+// templateOf returns the path of the pods' metadata and spec in o; ok is false for kinds without pods.
 func templateOf(o *unstructured.Unstructured) (path []string, ok bool) {
 	switch o.GetKind() {
 	case "Pod":
@@ -150,7 +150,8 @@ func (w *workload) affinity(affinity map[string]any, path *field.Path) {
 	}
 }
 
-// expressions renames keys in a term; for an expression that requires the label's absence, it adds one for the new label.
+// expressions renames the key of the Provisioner label to that of the NodePool label in term. An expression that requires the absence of
+// the Provisioner label stays, and expressions adds the same expression for the NodePool label.
 func (w *workload) expressions(term map[string]any, path *field.Path) {
 	list, _ := term["matchExpressions"].([]any)
 	var out []any

@@ -118,7 +118,7 @@ var (
 	roleARN        = regexp.MustCompile(`^arn:([a-z-]+):iam::([0-9]{12}):role/(.+)$`)
 )
 
-// account is the checked settings.
+// account contains the checked settings.
 type account struct {
 	Settings
 	roles, parameters []string // as ARNs

@@ -14,8 +14,8 @@ import (
 // be launched with the cheaper architecture, for which the class may have no image.
 const ReasonNoImage = "no image of the node class boots on it"
 
-// images says on which types the class's images boot. This depends on a few labels that most types share, so each combination is checked
-// once.
+// images says on which types the class's images boot. This depends on a few labels that most types share, so each combination of their
+// values is checked only once.
 type images struct {
 	wants []requirements.Set
 	keys  []string
@@ -33,8 +33,8 @@ func newImages(wants []requirements.Set) *images {
 	return m
 }
 
-// boot reports whether one of the images boots on instances with these labels. It returns true if the images are unknown. The labels of a
-// type state values, or that a label is absent.
+// boot reports whether one of the images boots on instances with these labels. It returns true if the images are unknown. For each key,
+// labels contain values, or require that the label is absent, or allow any value.
 func (m *images) boot(labels requirements.Set) bool {
 	if len(m.wants) == 0 {
 		return true

@@ -47,8 +47,9 @@ const (
 	prefixAddresses = 16
 	// hostPods run on the host's network on every instance: the CNI's own and kube-proxy.
 	hostPods = 2
-	// smallVCPUs and the limits next to it are Amazon's recommended pod limits for address prefixes: with prefixes, the number of addresses
-	// does not limit pods. Source: the EKS user guide, "choosing an instance type", and the max-pods calculator.
+	// With address prefixes, the number of addresses does not limit pods. For this case, Amazon recommends at most smallPodsBound pods on
+	// instances with up to smallVCPUs vCPUs, and largePodsBound pods on larger instances. Source: the EKS user guide, "choosing an instance
+	// type", and the max-pods calculator.
 	smallVCPUs     = 30
 	smallPodsBound = 110
 	largePodsBound = 250

@@ -6,7 +6,7 @@ import (
 
 // family contains the differences between AMI families in capacity, overhead and labels.
 type family struct {
-	// eniLimitedPods: without maxPods, the number of network interfaces limits the pods; otherwise the limit is 110.
+	// eniLimitedPods: without maxPods, the network interfaces limit the number of pods. If false, the limit without maxPods is 110.
 	eniLimitedPods bool
 	// podsPerCore is supported.
 	podsPerCore bool

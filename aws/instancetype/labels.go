@@ -114,7 +114,7 @@ func (l *labeller) wording(key, text string) {
 }
 
 // requirements returns all labels of a type. Labels that are not stated here are absent, so that a pod that requires one never gets the
-// type. This also applies to labels of reservations and placement groups: offerings state those.
+// type. This also applies to the labels of reservations, which only offerings state.
 func (l *labeller) requirements(t *catalog.Type) requirements.Set {
 	l.reqs = append(l.reqs[:0], l.absent...)
 	l.kubernetes(t)

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// migProfile is a kind of GPU partition (MIG) with its resources. A partition at position p takes the memory slices from p on.
+// migProfile is a kind of GPU partition (MIG) with its resources. A partition at position p takes the memory slices p to p+slices-1.
 type migProfile struct {
 	name                                                            string
 	id                                                              int
@@ -58,8 +58,8 @@ func migLayouts() map[string]migLayout {
 	}
 }
 
-// of returns the counters of a GPU, and the devices for its partitions. The whole GPU takes all of the counters, and has the capacity of
-// the largest partition.
+// of returns the counters of a GPU, and the devices for its partitions. It also changes whole, the device for the whole GPU, to take all of
+// the counters and to have the capacity of the largest partition.
 func (l migLayout) of(g *nvidiaGPU, whole *resourcev1.Device, minor int) (resourcev1.CounterSet, []resourcev1.Device) {
 	set := fmt.Sprintf("gpu-%d-counter-set", minor)
 	full := &l[len(l)-1]
@@ -94,7 +94,7 @@ func (p *migProfile) capacity() map[resourcev1.QualifiedName]resourcev1.DeviceCa
 	}
 }
 
-// counters returns the counters that a partition at the position takes.
+// counters returns the counters that a partition at position place takes.
 func (p *migProfile) counters(place int) map[string]resourcev1.Counter {
 	names := map[resourcev1.QualifiedName]string{"copyEngines": "copy-engines", "jpegEngines": "jpeg-engines", "ofaEngines": "ofa-engines"}
 	out := map[string]resourcev1.Counter{}

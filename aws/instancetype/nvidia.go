@@ -55,7 +55,8 @@ func NVIDIADevices(t *catalog.Type) []cloudprovider.DevicePool {
 	return nvidiaPools(t, NVIDIADriver, false, SharesDisabled)
 }
 
-// nvidiaPools returns the devices of NVIDIA's driver under the given name, with partitions and shares according to its settings.
+// nvidiaPools returns the devices that NVIDIA's driver publishes under the name driver, with partitions if mig is true. The parameter
+// shares says how claims share the devices.
 func nvidiaPools(t *catalog.Type, driver string, mig bool, shares string) []cloudprovider.DevicePool {
 	if t == nil {
 		return nil

@@ -30,7 +30,7 @@ func sharesOf(text string) (int64, bool) {
 	return n, err == nil && n > 0 && n <= maxShares
 }
 
-// share makes it possible for several claims to share a device, according to the driver's setting. Memory is counted in MiB.
+// share lets several claims share d if the parameter shares, the driver's setting, allows it. Memory is counted in MiB.
 //
 // Source: cmd/gpu-kubelet-plugin/consumable_shares.go of the driver's repository.
 func share(d *resourcev1.Device, shares string) {

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// market writes the offerings of all types into one slice. The requirements of an offering depend only on zone and capacity type, so
-// offerings with the same zone and capacity type share one set.
+// market writes the offerings of all types into one slice. The requirements of an offering depend only on tenancy, zone and capacity type,
+// so offerings with the same values of these share one set.
 type market struct {
 	catalog   *catalog.Catalog
 	plan      *plan

@@ -158,7 +158,7 @@ func (p *plan) launchable(t *catalog.Type) bool {
 	return hvm && arch != "" && (p.family.windowsBuild == "" || arch == poolv1.ArchitectureAmd64)
 }
 
-// hasRoom reports whether the capacity minus overhead and huge pages leaves any resources for pods.
+// hasRoom reports whether some CPU, some memory and at least one pod are left after overhead and huge pages.
 func (l *resourceLists) hasRoom(it *cloudprovider.InstanceType) bool {
 	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
 		left := it.Capacity[name].DeepCopy()

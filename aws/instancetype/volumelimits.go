@@ -50,7 +50,8 @@ func (p *plan) ebsLimit(t *catalog.Type) int32 {
 	return int32(max(1, slots-taken))
 }
 
-// sharedLimit returns the largest number of volumes that leaves enough slots for the network interfaces that as many pods need.
+// sharedLimit returns the largest number of volumes for which slots is enough, together with the network interfaces that the same number of
+// pods needs.
 func (p *plan) sharedLimit(t *catalog.Type, slots, taken int64) int32 {
 	n := slots - taken
 	for n > 1 && n+p.interfaces(t, n)-1 > slots-taken {

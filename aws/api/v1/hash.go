@@ -24,7 +24,8 @@ func (c *EC2NodeClass) Hash(clusterCA string) string {
 	effective.Default()
 	text, err := json.Marshal(effective.Spec)
 	if err != nil {
-		// This happens only for a kubelet key with broken JSON, which decoding refuses. Without a hash there is no drift.
+		// Encoding fails only if the value of a kubelet key is broken JSON, which decoding refuses. Without a hash, no drift is detected by
+		// comparing hashes.
 		return ""
 	}
 	var spec map[string]any
@@ -73,8 +74,8 @@ func kubeletText(k *KubeletConfiguration) string {
 	return string(text)
 }
 
-// sortLists turns each list of a JSON value into the sorted texts of its elements. Hashing a list as a set would let two
-// equal elements cancel each other out.
+// sortLists replaces each list in a JSON value, at any depth, by the sorted JSON texts of its elements. Hashing a list as a set would let
+// two equal elements cancel each other out.
 func sortLists(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -66,7 +66,7 @@ func ManagedKubeletKeys() []string {
 	}
 }
 
-// managedKubelet is the block without Other and without methods, for encoding/json.
+// managedKubelet is KubeletConfiguration without its methods, so that encoding/json does not call them. It encodes all fields except Other.
 type managedKubelet KubeletConfiguration
 
 // MarshalJSON writes the fields and the other keys as one object, sorted by key.
@@ -97,7 +97,7 @@ func (k *KubeletConfiguration) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &other); err != nil {
 		return fmt.Errorf("kubelet must be an object: %w", err)
 	}
-	// encoding/json matches names regardless of case, so it only gets the managed keys.
+	// encoding/json matches names regardless of case, so decode only the keys that are exactly ManagedKubeletKeys.
 	managed := make(map[string]RawJSON)
 	for _, key := range ManagedKubeletKeys() {
 		if value, ok := other[key]; ok {

@@ -210,7 +210,7 @@ func unknownKubeletKey(path *field.Path, key string) *field.Error {
 	return field.Invalid(path, key, "is no key of the kubelet's configuration (kubelet.config.k8s.io/v1beta1): check the spelling")
 }
 
-// jsonText returns a value as it was written, except for its layout.
+// jsonText returns a decoded value as JSON.
 func jsonText(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -188,7 +188,7 @@ func validateSelectorTags(tags map[string]string, path *field.Path) field.ErrorL
 	return errs
 }
 
-// matches returns an error if value is set and does not have the form of an id.
+// matches returns an error if value is not empty and does not match form; example is a valid id for the message.
 func matches(value string, form *regexp.Regexp, path *field.Path, example string) field.ErrorList {
 	if value == "" || form.MatchString(value) {
 		return nil

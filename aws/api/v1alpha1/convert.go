@@ -109,7 +109,7 @@ func identityToBeta(in *AWSNodeTemplate, out *v1beta1.EC2NodeClass, options Conv
 	}
 }
 
-// tagsToBeta merges the tags of the global settings and drops tags that became reserved.
+// tagsToBeta adds the tags of options.GlobalTags whose keys own lacks, and drops tags that some release of v1beta1 refuses.
 func tagsToBeta(own map[string]string, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) map[string]string {
 	out := maps.Clone(own)
 	var merged []string
@@ -141,7 +141,8 @@ func reservedInBeta(key string) bool {
 		slices.Contains([]string{v1.TagNodePool, v1.TagNodeClaim, v1.TagNodeClass, tagManagedBy, tagProvisioner}, key)
 }
 
-// metadataToBeta writes explicitly the members that a block leaves to EC2, because the defaults of later schemas differ.
+// metadataToBeta writes explicitly the members that a block leaves to EC2, because the defaults of later schemas differ. With
+// options.ReferenceCompat it leaves them out.
 func metadataToBeta(o *MetadataOptions, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) *v1beta1.MetadataOptions {
 	if o == nil {
 		return nil

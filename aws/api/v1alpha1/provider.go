@@ -70,7 +70,7 @@ func DecodeProvider(name string, block []byte) (*AWSNodeTemplate, field.ErrorLis
 	return out, nil
 }
 
-// outOfBounds finds quantities of the block that must not be decoded.
+// outOfBounds reports the quantities of the block that take too long to decode (see package quantities).
 func outOfBounds(block []byte, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, f := range quantities.Find(block, reflect.TypeFor[provider]()) {

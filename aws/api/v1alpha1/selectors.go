@@ -109,7 +109,8 @@ func expand(selector map[string]string, of resource, options ConvertOptions, pat
 	return s.product()
 }
 
-// idTerms returns terms with ids only, each once. They can't be combined with other conditions.
+// idTerms returns one term for each distinct id, and reports the other entries of the selector, which are lost: a term with an id can't
+// have other conditions.
 func idTerms(selector map[string]string, ids []string, path *field.Path, warnings *conversion.Recorder) []term {
 	var dropped []string
 	for _, key := range slices.Sorted(maps.Keys(selector)) {

@@ -86,7 +86,7 @@ func validateFamily(s *AWSNodeTemplateSpec, spec *field.Path) field.ErrorList {
 	return nil
 }
 
-// validateLaunchTemplate refuses settings that a launch template contains itself.
+// validateLaunchTemplate refuses settings that a launch template contains itself, if LaunchTemplate is set.
 func validateLaunchTemplate(s *AWSNodeTemplateSpec, spec *field.Path) field.ErrorList {
 	if s.LaunchTemplate == nil {
 		return nil

@@ -72,7 +72,8 @@ func (c *EC2NodeClass) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conversio
 	return out, warnings.Warnings()
 }
 
-// explicitMetadata writes every member explicitly, because the default hop limit differs in v1.
+// explicitMetadata writes every member explicitly, because the default hop limit differs in v1. With options.ReferenceCompat, a missing
+// block becomes the defaults of v1.
 func explicitMetadata(o *MetadataOptions, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) *v1.MetadataOptions {
 	if o == nil && options.ReferenceCompat {
 		return v1.DefaultMetadataOptions()

@@ -37,8 +37,8 @@ func hubImages(in *EC2NodeClass, out *v1.EC2NodeClass, spec *field.Path, warning
 	}
 }
 
-// hubUbuntu converts Ubuntu to AL2, whose user data has the same format, and adds Ubuntu's default volume if there is none; an annotation
-// records what was added.
+// hubUbuntu converts Ubuntu to AL2, whose user data has the same format. It adds Ubuntu's default volume if the class has no volumes, and a
+// placeholder image if it selects no images; an annotation records what was added.
 func hubUbuntu(out *v1.EC2NodeClass, path *field.Path, warnings *conversion.Recorder) {
 	out.Spec.AMIFamily = v1.AMIFamilyAL2
 	made := []string{UbuntuCompatibilityAMIFamily}
@@ -77,7 +77,7 @@ func imagesFromHub(in *v1.EC2NodeClass, out *EC2NodeClass, spec *field.Path, war
 		if slices.Contains(made, UbuntuCompatibilityAMIFamily) && in.Spec.AMIFamily == v1.AMIFamilyAL2 {
 			out.Spec.AMIFamily = AMIFamilyUbuntu
 		}
-		// Remove the value only if it is unchanged.
+		// Remove the default volume and the placeholder image only if they are unchanged.
 		if slices.Contains(made, UbuntuCompatibilityBlockDeviceMappings) && equality.Semantic.DeepEqual(in.Spec.BlockDeviceMappings, ubuntuMappings()) {
 			out.Spec.BlockDeviceMappings = nil
 		}
@@ -100,7 +100,7 @@ func imagesFromHub(in *v1.EC2NodeClass, out *EC2NodeClass, spec *field.Path, war
 	out.Spec.AMISelectorTerms = termsFromHub(in.Spec.AMISelectorTerms, terms, warnings)
 }
 
-// without removes the key. It changes the given map; it returns nil if nothing is left.
+// without removes key from annotations. It changes the given map, and returns nil if the map is then empty.
 func without(annotations map[string]string, key string) map[string]string {
 	delete(annotations, key)
 	if len(annotations) == 0 {
@@ -120,7 +120,7 @@ func hubTerms(terms []AMISelectorTerm) []v1.AMISelectorTerm {
 	return out
 }
 
-// termsFromHub leaves out what v1beta1 can't select. Validation refuses terms that become empty.
+// termsFromHub converts terms and leaves out their alias and ssmParameter, which v1beta1 lacks. Validation refuses terms that become empty.
 func termsFromHub(terms []v1.AMISelectorTerm, path *field.Path, warnings *conversion.Recorder) []AMISelectorTerm {
 	if terms == nil {
 		return nil

@@ -296,8 +296,8 @@ func (b *Batcher[Req, Res]) deliver(w *window[Req, Res], c *call[Req, Res], a An
 	c.answer <- a
 }
 
-// pause returns how long to wait after attempt number: asked, plus a random time of at most twice the mean pause, which grows
-// exponentially. The random time keeps batches that failed together from being repeated together.
+// pause returns how long to wait after the attempt with this number: asked, plus a random time of at most twice the mean pause, which
+// doubles with each attempt. MaxBackoff limits the result. The random time keeps batches that failed together from being repeated together.
 func (b *Batcher[Req, Res]) pause(number int, asked time.Duration) time.Duration {
 	mean := b.options.Backoff << min(number-1, 16)
 	spread := time.Duration(rand.Float64() * float64(min(2*mean, b.options.MaxBackoff)))

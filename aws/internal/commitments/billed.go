@@ -99,7 +99,7 @@ func usedCommitment(u *cetypes.SavingsPlansUtilization) *string {
 	return u.UsedCommitment
 }
 
-// usedReserved adds up the use of Reserved Instances that cover the same instances. It groups them in the same way as reserved.
+// usedReserved adds up the use of Reserved Instances that cover the same instances. It groups them in the same way as Tracker.reserved.
 func (t *Tracker) usedReserved(ctx context.Context, b *billed, end time.Time) error {
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {
 		out, err := t.options.Costs.GetReservationUtilization(ctx, &costexplorer.GetReservationUtilizationInput{

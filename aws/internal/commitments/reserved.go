@@ -105,7 +105,7 @@ func reservedID(what, zone, os string) string {
 }
 
 // osOf returns the operating system in a description of EC2 such as "Linux/UNIX (Amazon VPC)", as a value of the label kubernetes.io/os.
-// It returns "" for systems whose licence is in the price, because Linux instances don't use these Reserved Instances.
+// It returns "" for systems such as Red Hat, whose licence is in the price, because Linux instances don't use their Reserved Instances.
 func osOf(description string) string {
 	switch strings.TrimSuffix(description, " (Amazon VPC)") {
 	case "Linux/UNIX":

@@ -109,7 +109,8 @@ func (m *Memory) For(family, images string) map[string]int64 {
 		if s.Family != family {
 			continue
 		}
-		// A sighting that is renewed expires later than this time. For then only computes the same values again earlier than necessary.
+		// A sighting that is renewed before fresh.until expires later. Then For computes the same values again too early, which does no
+		// harm.
 		if end := s.At.Add(MemoryLifetime); end.Before(fresh.until) {
 			fresh.until = end
 		}

@@ -77,7 +77,7 @@ func (f *Finder) Took(hostID, zone, instanceType string) {
 		if free[at] == 0 {
 			return free
 		}
-		free = maps.Clone(free) // others may be reading it
+		free = maps.Clone(free) // other goroutines may be reading it
 		free[at]--
 		return free
 	})

@@ -47,7 +47,7 @@ func (m *Manager) Collect(ctx context.Context, inUse func(context.Context) ([]st
 	return deleted, nil
 }
 
-// collect deletes a profile unless it has just been used.
+// collect deletes a profile and returns true, unless the profile is protected because it was used recently.
 func (m *Manager) collect(ctx context.Context, name string) (bool, error) {
 	end, err := m.begin(ctx)
 	if err != nil {

@@ -156,12 +156,13 @@ func (m *Manager) empty(ctx context.Context, p Profile) error {
 	return nil
 }
 
-// undo deletes a profile that make created but that can't be used. A failure is only logged, because the next attempt uses the same name.
+// undo deletes a profile that make created but to which it could not add the role. A failure is only logged, because the next attempt
+// continues with the profile.
 func (m *Manager) undo(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	if err := m.remove(ctx, name); err != nil {
-		m.log.Warn("cannot delete unusable instance profile, using it again at the next attempt", "profile", name, "error", err)
+		m.log.Warn("cannot delete instance profile that was created but got no role, continuing with it at the next attempt", "profile", name, "error", err)
 	}
 }
 

@@ -88,7 +88,7 @@ func New(o Options) (*Manager, error) {
 	return m, nil
 }
 
-// begin waits until no other goroutine creates or deletes profiles.
+// begin waits until no other goroutine creates or deletes profiles. The caller must call end afterwards.
 func (m *Manager) begin(ctx context.Context) (end func(), err error) {
 	select {
 	case m.changing <- struct{}{}:

@@ -25,7 +25,8 @@ func (i *Instance) unassigned() bool {
 
 // assign sets the claims of instances of batches, as far as they are certain. members are all instances of these batches that EC2 shows,
 // including terminated instances. A batch is assigned when EC2 shows as many instances as the batch has claims. A batch of which EC2 may
-// have launched only a part is also assigned after the time in which all its instances become visible. assign is pure.
+// have launched only a part is also assigned once all its instances must be visible (launch.Visibility), unless it is older than
+// assignWindow. assign is pure.
 func assign(found, members []Instance, now time.Time) []Instance {
 	batches := map[string][]*Instance{}
 	for n := range members {

@@ -141,8 +141,8 @@ func each(ids []string, errs map[string]error) []batch.Answer[struct{}] {
 const mostParts = 40
 
 // divide makes a call for many instances, which EC2 executes completely or not at all, and finds the instances for which it fails.
-// Instances that the error names as unknown are left out. After other refusals, the list is halved until each failing instance is alone.
-// Transient errors, and errors that concern all instances, are not divided. ids must be distinct and sorted.
+// Instances that the error names as unknown are left out of the next call. After other refusals, the list is halved until each failing
+// instance is alone. Transient errors, and errors that concern all instances, apply to the whole list. ids must be distinct and sorted.
 func divide(ids []string, call func(ids []string) error) map[string]error {
 	errs := map[string]error{}
 	lots := [][]string{ids}

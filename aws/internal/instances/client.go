@@ -80,7 +80,7 @@ func New(o Options) (*Client, error) {
 		Do: c.describe, Retry: batch.Retryable, Observe: o.Observe,
 	})
 	c.byClaim = batch.New(batch.Options[types.UID, []Instance]{
-		Name: "describe_instances_by_claim", Idle: 35 * time.Millisecond, Max: time.Second, MaxItems: filterValues - 1, // one more value finds the instances of batches
+		Name: "describe_instances_by_claim", Idle: 35 * time.Millisecond, Max: time.Second, MaxItems: filterValues - 1, // the last value is launch.Batched
 		Do: c.describeClaims, Retry: batch.Retryable, Observe: o.Observe,
 	})
 	c.terminate = batch.New(batch.Options[string, struct{}]{
@@ -107,7 +107,7 @@ func (c *Client) Remember(i Instance) {
 	c.recent[i.ID] = &i
 }
 
-// unseen returns the instances that were launched so recently that EC2 may not show them yet, by id.
+// unseen returns the wanted instances that were launched so recently that EC2 may not show them yet, sorted by id.
 func (c *Client) unseen(wanted func(*Instance) bool) []Instance {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,7 +124,7 @@ func (c *Client) unseen(wanted func(*Instance) bool) []Instance {
 
 func byID(a, b Instance) int { return cmp.Compare(a.ID, b.ID) }
 
-// seenOrUnseen returns seen and the instances that EC2 does not show yet.
+// seenOrUnseen returns seen and the wanted instances that EC2 may not show yet, sorted by id.
 func (c *Client) seenOrUnseen(seen []Instance, wanted func(*Instance) bool) []Instance {
 	for _, i := range c.unseen(wanted) {
 		if !slices.ContainsFunc(seen, func(s Instance) bool { return s.ID == i.ID }) {
@@ -294,7 +294,7 @@ func distinct(values []string) []string {
 	return slices.Compact(sorted)
 }
 
-// read returns all pages of DescribeInstances, each instance once, by id.
+// read returns the instances of all pages of DescribeInstances, each once, sorted by id.
 func (c *Client) read(ctx context.Context, filters ...ec2types.Filter) ([]Instance, error) {
 	byID := map[string]Instance{}
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {

@@ -16,8 +16,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// warmPrefix begins the value of launch.TagNodeClaimUID of instances that belong to no claim and are kept, stopped, for later claims. The rest
-// is the mark: what the instance was configured with. UIDs of claims don't contain a slash.
+// warmPrefix begins the value of launch.TagNodeClaimUID of instances that belong to no claim and are kept, stopped, for later claims. The
+// rest of the value is the mark, which says what the instance was configured with. UIDs of claims don't contain a slash.
 const warmPrefix = "warm/"
 
 // Mark returns what a warm instance was configured with, as given to Retire; false for instances that are not warm.

@@ -25,7 +25,7 @@ const completed = "[Completed]"
 // statusMemory contains what the source knows from polls of EC2. The source's lock guards it.
 type statusMemory struct {
 	next time.Time
-	// dealtWith are findings that were acknowledged and still last: they are not returned again until they have ended and returned.
+	// dealtWith are findings that were acknowledged and still last: they are not reported again unless they end and begin again.
 	dealtWith map[string]bool
 	// told are findings that were reported to OnUnhealthy and still last.
 	told map[string]bool

@@ -132,7 +132,8 @@ func Choose(types []*cloudprovider.InstanceType, wish Wish) (Choice, error) {
 	return c, nil
 }
 
-// tenancyOf returns the tenancy of an instance of the candidate: what its offering states, or else the first that the wish and the type allow.
+// tenancyOf returns the tenancy of an instance of the candidate: the tenancy that its offering states, or else the first one that want and
+// the type allow.
 func tenancyOf(want requirements.Set, c cloudprovider.Candidate) string {
 	return cmp.Or(c.Offering.Value(awsv1.LabelInstanceTenancy), tenancy(want, c.Type.Requirements))
 }
@@ -144,7 +145,8 @@ func (s *selection) oneTenancy() {
 	s.keep("of another tenancy", func(c cloudprovider.Candidate) bool { return c.Offering.Value(awsv1.LabelInstanceTenancy) == first })
 }
 
-// tenancy returns the first tenancy that the wish allows and the type offers. The order is: shared hardware, dedicated hardware, hosts.
+// tenancy returns the first tenancy that both want and offered allow, or shared hardware if there is none. The order is: shared hardware,
+// dedicated hardware, hosts.
 func tenancy(want, offered requirements.Set) string {
 	for _, tenancy := range []string{awsv1.TenancyDefault, awsv1.TenancyDedicated, awsv1.TenancyHost} {
 		if allows(want, tenancy) && allows(offered, tenancy) {
@@ -282,7 +284,7 @@ func (s *selection) oneReservation() {
 	})
 }
 
-// exotic drops bare metal types and types with accelerators if other types are suitable.
+// exotic drops bare metal types and types with accelerators if there are other types, unless the wish has minValues.
 func (s *selection) exotic() {
 	plain := func(c cloudprovider.Candidate) bool { return !isExotic(c.Type) }
 	if !s.hasMinValues() && slices.ContainsFunc(s.left, plain) {
@@ -306,7 +308,7 @@ func isExotic(t *cloudprovider.InstanceType) bool {
 	return slices.ContainsFunc(t.Devices, func(p cloudprovider.DevicePool) bool { return len(p.Devices) > instancetype.EFAs(&p) })
 }
 
-// expensiveSpot drops spot offerings that cost more than the cheapest on-demand offering.
+// expensiveSpot drops spot offerings that cost more than the cheapest on-demand offering, unless the wish has minValues.
 func (s *selection) expensiveSpot() {
 	if s.hasMinValues() {
 		return

@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// callFailed handles a call that failed.
+// callFailed converts the error of a failed CreateFleet call, and says whether to retry the call.
 func (l *Launcher) callFailed(f *flight, offers []offer, err error) ([]*Instance, retry, error) {
 	switch {
 	case sdk.IsLaunchTemplateNotFound(err):
@@ -188,7 +188,8 @@ func (l *Launcher) nothing(f *flight, errs []ec2types.CreateFleetError) error {
 	return cloudprovider.NewCreateError(string(reason), message, joined)
 }
 
-// distinct returns the different errors of an answer, in the order of the answer, with types from which callers see the kind of each.
+// distinct returns the different errors of an answer, in the order of the answer, and their texts. The types of the errors show callers
+// their kinds.
 func distinct(errs []ec2types.CreateFleetError) (causes []error, texts []string) {
 	for _, e := range errs {
 		err := fleetError(e)
