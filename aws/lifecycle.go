@@ -173,8 +173,8 @@ func (p *Provider) classHash(ctx context.Context, class *awsv1.EC2NodeClass) str
 	return class.Hash(info.CABundle)
 }
 
-// keepWarm stops the instance of a claim for later claims, if its node class wants that and the instance is suitable. It returns false if the
-// instance must be terminated.
+// keepWarm stops the instance of a claim for later claims, if its node class asks for warm instances and the instance is suitable. It
+// returns false if the instance must be terminated.
 func (p *Provider) keepWarm(ctx context.Context, nodeClaim *v1.NodeClaim, i instances.Instance) bool {
 	class, err := p.options.NodeClasses.NodeClass(ctx, nodeClaim.Spec.NodeClassRef.Name)
 	if err != nil || class == nil {

@@ -114,7 +114,7 @@ func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePoo
 	return types, group, nil
 }
 
-// withLaunchSubnets returns the class with only the subnets in which it launches; see outposts.Subnets. The argument is not changed.
+// withLaunchSubnets returns the class with only the subnets in which it launches; see outposts.Subnets. class itself is not changed.
 func withLaunchSubnets(class *awsv1.EC2NodeClass) *awsv1.EC2NodeClass {
 	subnets := outposts.Subnets(class.Status.Subnets)
 	if len(subnets) == len(class.Status.Subnets) {

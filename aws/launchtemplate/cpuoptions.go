@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// cpus returns the cores of an instance and the threads of each, if the class chooses one of them. The plan has the resulting number of
-// vCPUs for the type: the value that the class does not choose follows from that number. Both are 0 if the class chooses nothing.
+// cpus returns the cores of an instance and the threads of each, if the class chooses one of them. The capacity of t has the resulting
+// number of vCPUs: the value that the class does not choose follows from that number. Both are 0 if the class chooses nothing.
 func (p *plan) cpus(t *cloudprovider.InstanceType) (cores, threads int32) {
 	o := p.NodeClass.Spec.CPUOptions
 	if o == nil || o.CoreCount == nil && o.ThreadsPerCore == nil {

@@ -30,7 +30,8 @@ func (t Template) TagSpecifications() []ec2types.TagSpecification {
 	return []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: t.Tags}}
 }
 
-// pruned removes members of a JSON value that are null or empty: strings, lists and objects. It keeps the values of tags.
+// pruned removes, at any depth, the members of JSON objects that are null or an empty string, list or object. It keeps members called
+// Value, which are the values of tags.
 func pruned(value any) any {
 	switch v := value.(type) {
 	case []any:

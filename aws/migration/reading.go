@@ -231,7 +231,7 @@ func (r *reading) kubeletArguments(text string) {
 	}
 }
 
-// flag reads one flag of the kubelet. Quotes in the text are those of the shell.
+// flag reads one flag of the kubelet. Quotes around the value come from the shell, so they are removed.
 func (r *reading) flag(text string) {
 	name, value, _ := strings.Cut(strings.TrimPrefix(text, "--"), "=")
 	value = strings.Trim(value, `"'`)

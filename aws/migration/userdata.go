@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/aws/launchtemplate/userdata"
 )
 
-// checkUserData reads each class's own user data with Karpenter's reader and with drawknife's.
+// checkUserData reads each class's own user data with Karpenter's reader and with drawknife's, and adds a finding for each difference.
 func (v *verifier) checkUserData() {
 	for _, class := range v.NodeClasses {
 		if class.Spec.UserData == nil || *class.Spec.UserData == "" {

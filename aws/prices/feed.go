@@ -64,7 +64,8 @@ type provenance struct {
 	vanished time.Time
 }
 
-// take returns quotes for the prices of a list. For some time, it keeps earlier quotes that are not in the list.
+// take returns quotes for the prices of a list. It keeps earlier quotes that are not in the list until t.keep has passed since their last
+// confirmation.
 func take[K comparable](t *taker, listed map[K]Price, before map[K]Quote) map[K]Quote {
 	quotes := make(map[K]Quote, max(len(listed), len(before)))
 	for key, p := range listed {

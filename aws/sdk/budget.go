@@ -299,7 +299,7 @@ func (k *bucket) reserve(p Priority) float64 {
 	return min(k.limit.Burst/2, k.limit.Burst-1)
 }
 
-// oldest returns the arrival time of the waiter that has waited longest, or now if there is none.
+// oldest returns the arrival time of the waiter that has waited longest, or zero if nobody waits.
 func (k *bucket) oldest() time.Time {
 	var oldest time.Time
 	for _, queue := range k.queues {

@@ -47,7 +47,7 @@ func (f *flight) keys(zones map[string]awsv1.Subnet) []unavailable.Key {
 	return keys
 }
 
-// closed returns the suitable offerings that are unavailable in plans now.
+// closed returns the offerings of Choice.Suited that are unavailable now.
 func (l *Launcher) closed(f *flight) []cloudprovider.OfferingKey {
 	snapshot, rooms := l.options.Unavailable.Snapshot(), l.rooms()
 	subnetsIn := map[string][]string{}
@@ -71,7 +71,7 @@ func (l *Launcher) closed(f *flight) []cloudprovider.OfferingKey {
 }
 
 // inTenancy returns the claim with a requirement for the tenancy of the choice, if its candidates state one, so that the launch template has
-// it. The argument is not changed.
+// it. claim itself is not changed.
 func inTenancy(claim *v1.NodeClaim, choice Choice) *v1.NodeClaim {
 	stated := choice.Candidates[0].Offering.Value(awsv1.LabelInstanceTenancy)
 	if stated == "" {
@@ -97,7 +97,8 @@ type override struct {
 	subnetID  string // empty if the template contains a subnet
 }
 
-// offers ensures that the launch templates exist, and distributes the candidates over them, in a fixed order.
+// offers ensures that the launch templates exist, and distributes the candidates over them, in a fixed order. It leaves out the candidates
+// of leaveOut, and those without a subnet or without a held place in their reservation.
 func (l *Launcher) offers(ctx context.Context, f *flight, zones map[string]awsv1.Subnet, leaveOut []unavailable.Key) ([]offer, error) {
 	choice := f.choice
 	choice.Candidates = slices.DeleteFunc(slices.Clone(choice.Candidates), func(c cloudprovider.Candidate) bool {

@@ -283,7 +283,7 @@ func (f *flight) forMany(in *ec2.CreateFleetInput) {
 	}
 }
 
-// inOrder returns the instances at the indexes of their claims.
+// inOrder returns the instance of each claim, in the order of claims, or nil for a claim without an instance.
 func (f *flight) inOrder(claims []*v1.NodeClaim, launched []*Instance) []*Instance {
 	byUID := make(map[types.UID]*Instance, len(launched))
 	for _, m := range launched {
@@ -296,7 +296,8 @@ func (f *flight) inOrder(claims []*v1.NodeClaim, launched []*Instance) []*Instan
 	return ordered
 }
 
-// assign sets the claims of the instances of an answer. Surplus instances are left to garbage collection.
+// assign sets the claims of launched, the instances of an answer, and returns the instances that got a claim. Surplus instances are left to
+// garbage collection.
 func (f *flight) assign(launched []*Instance) []*Instance {
 	if f.claims == nil {
 		return launched[:min(1, len(launched))]

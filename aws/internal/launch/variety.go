@@ -21,7 +21,8 @@ func (s *selection) hasMinValues() bool {
 	return false
 }
 
-// truncate keeps the cheapest types, as many as a request may name, and more expensive types if minValues needs them.
+// truncate keeps as many types as a request may name (MaxInstanceTypes): the cheapest, or more expensive types if minValues needs them. It
+// returns an error if this number of types can't meet minValues.
 func (s *selection) truncate() error {
 	ranked := s.byCost()
 	kept := ranked[:min(len(ranked), MaxInstanceTypes)]

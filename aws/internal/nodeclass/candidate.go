@@ -17,7 +17,8 @@ import (
 
 // candidate returns the instance type for a dry run: a type that a pool of the class would launch (not for Windows), else a common type,
 // else any type. It prefers types that boot a standard image to types with accelerators, because images for accelerators may need larger
-// volumes than the class has. It is nil if no image boots on any type. The order of types and wants does not matter.
+// volumes than the class has. It chooses among the types of the first of these groups that is not empty, and returns nil if no image boots
+// on any of them. The order of types and wants does not matter.
 func candidate(class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType, wants []requirements.Set) (*cloudprovider.InstanceType, error) {
 	types = slices.Clone(types)
 	slices.SortFunc(types, func(a, b *cloudprovider.InstanceType) int { return strings.Compare(a.Name, b.Name) })
@@ -59,7 +60,7 @@ func candidate(class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType, w
 	return nil, nil
 }
 
-// isStandard reports whether the instance has no accelerators, so that it boots a standard image.
+// isStandard reports whether the type boots a standard image, that is, one that requires a type without GPUs.
 func isStandard(class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType) bool {
 	image, err := launchtemplate.ImageFor(class, t)
 	if err != nil {
@@ -72,7 +73,7 @@ func isStandard(class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType) bool {
 	})
 }
 
-// poolWants returns the requirements of the pools.
+// poolWants returns a set with the requirements and labels of each pool.
 func poolWants(pools []*v1.NodePool) ([]requirements.Set, error) {
 	var wants []requirements.Set
 	for _, pool := range pools {

@@ -143,7 +143,7 @@ func (a *answers[T]) ask(ctx context.Context, q query, now time.Time, read func(
 	if a.known == nil {
 		a.known = map[string]answer[T]{}
 	}
-	// This removes the answers for classes that do not exist any more.
+	// Drop all expired answers, for instance to queries of deleted classes.
 	maps.DeleteFunc(a.known, func(_ string, old answer[T]) bool { return now.Sub(old.at) >= a.period })
 	a.known[q.key()] = answer[T]{at: now, found: found}
 	return found, nil

@@ -98,7 +98,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, o Observed) (Result, error) 
 	case o.NodeClass.DeletionTimestamp != nil:
 		err = r.finalize(ctx, o, &result)
 	case !slices.Contains(o.NodeClass.Finalizers, awsv1.TerminationFinalizer):
-		// Set the finalizer before anything is created that it must delete.
+		// Set the finalizer before anything is created that finalize must delete.
 		result.NodeClass.Finalizers = append(result.NodeClass.Finalizers, awsv1.TerminationFinalizer)
 		result.RequeueAfter = soon
 	default:
@@ -183,7 +183,8 @@ func (w *round) isFalse(condition, reason, message string) {
 	w.conditions().SetFalse(condition, reason, message, w.now)
 }
 
-// untold keeps the condition if it was set for the class's current generation, and otherwise sets it to Unknown with the reason.
+// untold keeps the condition if it is True or False for the class's current generation, and otherwise sets it to Unknown with the text of
+// err.
 func (w *round) untold(condition string, err error) {
 	have := w.conditions().Get(condition)
 	if have.ObservedGeneration == w.class.Generation && have.Status != metav1.ConditionUnknown {

@@ -66,7 +66,7 @@ func (w *round) validation(ctx context.Context) (time.Duration, error) {
 	return validationEvery, nil
 }
 
-// overtaken clears the condition ValidationSucceeded if it reports something as missing that exists now.
+// overtaken clears the condition ValidationSucceeded if its reason is a missing dependency or service range, which the caller has found.
 func (w *round) overtaken() {
 	switch w.conditions().Get(awsv1.ConditionValidationSucceeded).Reason {
 	case awsv1.ReasonDependenciesNotReady, awsv1.ReasonClusterCIDRResolutionFailed:
@@ -91,7 +91,8 @@ func (w *round) verdict(ctx context.Context) (verdict, error) {
 	return found, err
 }
 
-// serviceRange reads the cluster's range of service addresses, if the user data needs it.
+// serviceRange checks that the cluster's range of service addresses is known, if the user data needs it. If the range is not known,
+// serviceRange sets the condition and returns done.
 func (w *round) serviceRange() (after time.Duration, done bool, err error) {
 	const condition = awsv1.ConditionValidationSucceeded
 	if w.class.Spec.EffectiveAMIFamily() != awsv1.AMIFamilyAL2023 || w.clusterErr == nil && w.cluster.ServiceCIDR != "" {
@@ -150,7 +151,7 @@ func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
 	}
 	var shape, disabled, invalid, family, other, tags field.ErrorList
 	all := class.ValidateWith(features)
-	// Try the setting to see whether the class is valid with it.
+	// An error that disappears with this feature or with family Custom gets the reason that says so.
 	enabled := class.ValidateWith(awsv1.Features{KubeletExpressions: true})
 	custom := class.DeepCopy()
 	custom.Spec.AMIFamily = awsv1.AMIFamilyCustom
@@ -203,7 +204,7 @@ func hasField(list field.ErrorList, path string) bool {
 	return slices.ContainsFunc(list, func(o *field.Error) bool { return o.Field == path })
 }
 
-// bounded limits the length of an error message.
+// bounded joins errors to a message of limited length.
 func bounded(list field.ErrorList) string {
 	texts := make([]string, len(list))
 	for i, e := range list {

@@ -112,7 +112,7 @@ func (b *builder) prepare() {
 	}
 }
 
-// zoneReason returns why a zone has no available offering.
+// zoneReason returns why a zone has no available offering, or "" if it may have one.
 func (b *builder) zoneReason(name string) string {
 	inZones := b.view.Settings.Zones == nil || slices.ContainsFunc(b.view.Settings.Zones, func(z catalog.Zone) bool { return z.Name == name })
 	switch {
@@ -280,7 +280,7 @@ func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, s
 	}
 }
 
-// closed returns why an offering has no capacity.
+// closed returns why an offering has no capacity, or "" if it may have capacity.
 func (b *builder) closed(shape *instancetype.Shape, zoneName, capacityType string, partition int32, subnets []string) string {
 	key := unavailable.Key{CapacityType: capacityType, InstanceType: shape.Type.Name, Zone: zoneName}
 	key.Hardware = b.hardware(shape, zoneName)

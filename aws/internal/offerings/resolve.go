@@ -53,7 +53,7 @@ func Explain(m Market, v View, instanceType string) ([]Explanation, error) {
 	return out, nil
 }
 
-// newBuilder prepares the result for a view; shapes may be nil.
+// newBuilder prepares the result for a view. If shapes is nil, newBuilder computes them.
 func newBuilder(m Market, v View, shapes []instancetype.Shape) (*builder, error) {
 	if m.Catalog == nil {
 		return nil, errors.New("there is no catalogue to resolve instance types from")
@@ -112,7 +112,7 @@ func (b *builder) types(earlier ...[]*cloudprovider.InstanceType) []*cloudprovid
 	return out
 }
 
-// take finds the type called name in a sorted list, and removes all entries up to it.
+// take removes all entries up to name from a list that is sorted by name, and returns the type called name, or nil if the list has none.
 func take(list *[]*cloudprovider.InstanceType, name string) *cloudprovider.InstanceType {
 	for len(*list) > 0 && (*list)[0].Name <= name {
 		first := (*list)[0]

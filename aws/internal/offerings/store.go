@@ -31,7 +31,7 @@ type Store struct {
 
 // answer is the last result for a view.
 type answer struct {
-	used uint64 // counts requests of the store; guarded by its lock
+	used uint64 // Store.clock at the last use; guarded by Store.mu
 
 	mu     sync.Mutex
 	market Market

@@ -93,7 +93,8 @@ func (f *Finder) Find(ctx context.Context, selector *awsv1.PlacementGroupSelecto
 	return f.learn(key, now, out, err).result(key, now)
 }
 
-// known returns the cached answer if it is still valid.
+// known returns the cached answer, and whether it can be used: it is younger than Period, or EC2 must not be called again yet after a
+// failure.
 func (f *Finder) known(key string) (answer, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

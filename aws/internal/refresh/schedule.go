@@ -64,7 +64,7 @@ func (s *Schedule) Done(now time.Time, err error) {
 	s.next = now.Add(s.early(s.Every))
 }
 
-// early shortens a duration by up to the jitter.
+// early shortens d by a random share of it, at most the jitter.
 func (s *Schedule) early(d time.Duration) time.Duration {
 	jitter := s.Jitter
 	switch {

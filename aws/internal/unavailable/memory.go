@@ -90,7 +90,7 @@ func (m *Memory) Observe(failures ...Failure) []Effect {
 	return effects
 }
 
-// suspects returns the neighbours of offerings that are out of stock.
+// suspects returns each of keys with each of the instance types that Options.Neighbours returns for its type.
 func (m *Memory) suspects(keys []Key) []Key {
 	if m.options.Neighbours == nil {
 		return nil

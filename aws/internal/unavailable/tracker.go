@@ -38,7 +38,7 @@ func (l *tracker[K]) mark(key K, now time.Time) {
 	r.probe = time.Time{}
 }
 
-// suspect puts an object on probation if nothing is known about it.
+// suspect puts an object on probation for at least Options.First, unless it is closed.
 func (l *tracker[K]) suspect(key K, now time.Time) {
 	r := l.get(key)
 	if forget := now.Add(l.options.First); r.forget.Before(forget) {
@@ -118,7 +118,8 @@ func (l *tracker[K]) release(key K) bool {
 	return true
 }
 
-// forgive removes the mark of an offering that provided an instance, unless it was marked after the request.
+// forgive removes the record of an object that provided an instance, and returns true. It returns false if there is no record, or if the
+// object is closed now: then it was marked after the request.
 func (l *tracker[K]) forgive(key K, now time.Time) bool {
 	r, ok := l.records[key]
 	if !ok || now.Before(r.until) {
