@@ -140,7 +140,8 @@ func (p *DevicePool) validateBindings(names map[string]bool, path *field.Path) f
 	return faults
 }
 
-// boundTwice finds the devices that already have the binding's attribute, either as their own or by an earlier binding.
+// boundTwice returns an error if a device already has the binding's attribute, either as its own or by an earlier binding, or if the device
+// gets too many attributes.
 func (p *DevicePool) boundTwice(b *AttributeBinding, bound map[string]bool, path *field.Path) field.ErrorList {
 	for i := range p.Devices {
 		d := &p.Devices[i]

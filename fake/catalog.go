@@ -126,7 +126,8 @@ func (c *catalog) open(state *offeringState) {
 	c.unsettled[state.typeIndex] = struct{}{}
 }
 
-// take removes one instance from the stock of the offering, if it has any.
+// take removes one instance from the stock of the offering and returns true. It returns false if the offering has no stock now, or if its
+// reservation has ended.
 func (c *catalog) take(state *offeringState, now time.Time) bool {
 	if state.stock == 0 || now.Before(state.emptyUntil) || state.reservation.ended(now) {
 		return false

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// change is a planned change of an instance.
+// change is a planned change of the cloud, for example of an instance.
 type change struct {
 	at   time.Time
 	seq  int

@@ -209,7 +209,7 @@ const (
 	maxQualifiedName = 253 + 1 + 63
 	// unbounded is the end of controller-gen's pattern for quantities, which allows an exponent of any size.
 	unbounded = `([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
-	// bounded allows exponents up to 30. Decoding a quantity writes out all digits of its exponent.
+	// bounded allows exponents up to 30. Decoding a quantity writes out all digits that its exponent represents.
 	bounded = `([eE](\+|-)?0*([12]?[0-9]|30)))?$`
 	// quantity is the pattern of quantities without their sign.
 	quantity = `([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|` + bounded

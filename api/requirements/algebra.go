@@ -54,7 +54,7 @@ func (r Requirement) Intersects(o Requirement) bool {
 	}
 }
 
-// sortedSet copies, sorts and removes duplicates. It returns nil for an empty list.
+// sortedSet returns a sorted copy of values without duplicates. It returns nil for an empty list.
 func sortedSet(values []string) []string {
 	if len(values) == 0 {
 		return nil

@@ -75,7 +75,7 @@ func (s *scanner) skip() {
 	}
 }
 
-// take skips spaces, and skips the given punctuation if it is next.
+// take skips spaces and then punctuation, and reports whether punctuation was there.
 func (s *scanner) take(punctuation string) bool {
 	s.skip()
 	if !strings.HasPrefix(s.rest(), punctuation) {

@@ -61,7 +61,7 @@ func (m *Machine) Validate() field.ErrorList {
 	return errs
 }
 
-// betaRequirements never returns nil, because v1beta1 refuses a missing list.
+// betaRequirements converts requirements to v1beta1. It never returns nil, because v1beta1 refuses a missing list.
 func betaRequirements(requirements []corev1.NodeSelectorRequirement) []v1beta1.NodeSelectorRequirementWithMinValues {
 	out := make([]v1beta1.NodeSelectorRequirementWithMinValues, len(requirements))
 	for i, r := range requirements {

@@ -32,7 +32,7 @@ type lab struct {
 	options Options
 	caps    cloudprovider.Capabilities
 	lookup  *requirements.Lookup
-	// owned are the provider IDs of instances that the lab must terminate.
+	// owned has the instances that the lab must terminate, by provider ID.
 	owned map[string]*v1.NodeClaim
 	// lastWait is the limit of the last wait.
 	lastWait time.Duration

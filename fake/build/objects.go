@@ -183,7 +183,7 @@ func OfType(it *cloudprovider.InstanceType, zone, capacityType string) InstanceO
 	return InstanceOption{it, zone, capacityType}
 }
 
-// only returns the value of a requirement that allows exactly one, and otherwise "".
+// only is the value of key in set if set allows exactly one value, and otherwise "".
 func only(set requirements.Set, key string) string {
 	r := set.Get(key)
 	if values := r.Values(); r.Operator() == requirements.OpIn && len(values) == 1 {

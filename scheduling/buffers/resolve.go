@@ -191,7 +191,7 @@ func (r *resolver) resolve(b *v1beta1.CapacityBuffer) Resolved {
 	}
 }
 
-// find looks up the object that a valid buffer refers to; without a template, it returns the reason.
+// find looks up the object that a valid buffer refers to; if there is no such object, it returns the reason and a message.
 func (r *resolver) find(b *v1beta1.CapacityBuffer) (m mould, reason, message string) {
 	key := object{kindPodTemplate, b.Namespace, ""}
 	if ref := b.Spec.PodTemplateRef; ref != nil {

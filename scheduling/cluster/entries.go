@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nodeKey is the identity of a node: the provider ID of its instance; without one, the name of the claim without an instance, or of the
-// node without a pool.
+// nodeKey is the identity of a node: the provider ID of its instance, or, if there is none, the name of its NodeClaim, or the name of a
+// Node that belongs to no pool.
 type nodeKey struct {
 	by identity
 	id string
@@ -294,7 +294,7 @@ func (s *State) hosted(name string) bool {
 	return ok && s.entries[key] != nil && s.entries[key].host == name
 }
 
-// objectOf returns the key of the node's object.
+// objectOf returns the key of the Node, or of the NodeClaim if node is nil.
 func objectOf(node *corev1.Node, claim *v1.NodeClaim) ObjectKey {
 	if node != nil {
 		return objectKey(KindNode, node.Name)

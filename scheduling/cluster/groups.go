@@ -165,7 +165,7 @@ func (g *groups) gangs() []scheduling.Gang {
 	return g.made
 }
 
-// partOf returns the group with its members. If pods describe the group differently, the first pod counts.
+// partOf returns the group with its members, or false if it has none. If pods describe the group differently, the first pod counts.
 func (g *groups) partOf(key podgroups.Key) (podgroups.Part, bool) {
 	var members []podgroups.Member
 	var first types.NamespacedName

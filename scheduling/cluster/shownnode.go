@@ -80,7 +80,8 @@ func (m *NodeState) note(f facts) {
 	}
 }
 
-// initializedSince returns when the claim's node became ready for pods. The claim is shared and must not be changed.
+// initializedSince returns when the claim's condition Initialized last changed, and whether the condition is true now. The claim is shared
+// and must not be changed.
 func initializedSince(claim *v1.NodeClaim) (time.Time, bool) {
 	for i := range claim.Status.Conditions {
 		if c := &claim.Status.Conditions[i]; c.Type == v1.ConditionInitialized {
@@ -90,7 +91,8 @@ func initializedSince(claim *v1.NodeClaim) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// complete reports whether a Node has everything that planning needs.
+// complete reports whether a Node has the labels that planning needs: a Node of a pool must state its instance type, unless it is
+// initialized.
 func complete(node *corev1.Node) bool {
 	return scheduling.PoolOf(node.Labels).IsZero() || node.Labels[v1.NodeInitializedLabelKey] == "true" ||
 		node.Labels[corev1.LabelInstanceTypeStable] != ""

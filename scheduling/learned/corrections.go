@@ -181,7 +181,7 @@ func devicesIn(pools []cloudprovider.DevicePool) int {
 	return n
 }
 
-// more returns names with further names added, up to the number of witnesses.
+// more adds names from further to names, up to witnesses names in all.
 func more(names, further []string) []string {
 	out := slices.Clone(names)
 	for _, name := range further {

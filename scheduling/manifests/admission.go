@@ -96,7 +96,7 @@ func defaultsOf(item *corev1.LimitRangeItem) containerDefaults {
 	return d
 }
 
-// fillIn adds the amounts of from to into, but only for resources that into does not have.
+// fillIn completes into: it adds the amounts of from for resources that into lacks.
 func fillIn(into *corev1.ResourceList, from corev1.ResourceList) {
 	for name, amount := range from {
 		if _, ok := (*into)[name]; ok {

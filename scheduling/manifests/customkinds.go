@@ -214,7 +214,8 @@ func (l *loader) addCustom(e entry[*customObject], owners *ownership, add func(w
 	}
 }
 
-// containerList finds a list of containers, which a template has; inside a quoted text, the quotes are escaped.
+// containerList matches the list of containers that a pod template has. It does not match in the middle of a string, where quotes
+// are escaped.
 var containerList = regexp.MustCompile(`"containers"\s*:\s*\[`)
 
 // podMakers returns kinds whose controllers make pods although the objects contain no pod templates.

@@ -62,7 +62,7 @@ type gangReader struct {
 	origins map[scheduling.PodKey]origin
 }
 
-// add makes the pod a member of the first group that it names.
+// add makes the pod a member of the first group that it names and that is described.
 func (b *gangReader) add(pod *corev1.Pod) {
 	group := b.l.groupOfPod[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}]
 	for _, named := range b.reader.NamedIn(pod, group) {

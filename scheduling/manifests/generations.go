@@ -20,7 +20,7 @@ import (
 // Objects of all generations of the node autoscaling API are converted to v1, and keep their identity: names of v1alpha5 objects are
 // separate.
 
-// only makes a map with one entry: the version that is converted, with its decoder.
+// only is a map with one entry: the version that is converted, with its decoder.
 func only(version string, decode func(*loader, document)) map[string]func(*loader, document) {
 	return map[string]func(*loader, document){version: decode}
 }
@@ -177,8 +177,8 @@ func (l *loader) renameDoNotEvict(o origin, kind, name, path string, meta *metav
 	})
 }
 
-// askedForProvisioner returns the field in which a pod selects nodes of a Provisioner, or spreads over them, or "" if there is none. A pod
-// may require in any field that the label is absent.
+// askedForProvisioner returns the field in which a pod selects nodes of a Provisioner, or spreads over them, or "" if there is none.
+// Requirements that the label is absent, or has other values than the listed ones, don't count.
 func askedForProvisioner(spec *corev1.PodSpec) string {
 	const key = v1alpha5.ProvisionerNameLabelKey
 	if _, ok := spec.NodeSelector[key]; ok {

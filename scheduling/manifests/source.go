@@ -78,7 +78,7 @@ func readFile(name string, limit int64) (Source, error) {
 	return readWithin(name, file, limit)
 }
 
-// expandPaths returns the files behind paths, each once, sorted.
+// expandPaths returns the files that paths name, and the manifests below the folders that paths name, each once, sorted.
 func expandPaths(paths []string) ([]string, error) {
 	var names []string
 	for _, path := range paths {

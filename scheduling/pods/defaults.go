@@ -48,8 +48,8 @@ func Containers(spec *corev1.PodSpec) iter.Seq[*corev1.Container] {
 	}
 }
 
-// takeOver adds the amounts of from to into, but only for resources that neither into nor except has. It copies into first, because pods of
-// one template share it.
+// takeOver completes into: it adds the amounts of from for resources that neither into nor except has. It replaces the list by a changed
+// copy, because pods of one template share the list.
 func takeOver(into *corev1.ResourceList, from corev1.ResourceList, except map[corev1.ResourceName]bool) {
 	copied := false
 	for name, amount := range from {

@@ -88,7 +88,8 @@ func (m *Market) perMonth(seen record, rate *cloudprovider.InterruptionRate) flo
 	return (prior + seen.Interruptions) / (prior/perHour + seen.NodeHours) * Month.Hours()
 }
 
-// minPerHour is the rate for nodes that are never interrupted, once in a thousand years, so that their own history can correct it.
+// minPerHour is the lowest rate that is assumed for any offering, about one interruption in a thousand years: the market's own history
+// could not correct a rate of 0.
 const minPerHour = 1e-7
 
 // refused returns the share of launches that find no capacity. The placement score or, without one, the share of a tenth is corrected by
