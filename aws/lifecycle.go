@@ -173,7 +173,7 @@ func (p *Provider) classHash(ctx context.Context, class *awsv1.EC2NodeClass) str
 	return class.Hash(info.CABundle)
 }
 
-// keepWarm stops the instance of a claim for later claims, if its node class asks for warm instances and the instance is suitable. It
+// keepWarm stops the instance of a claim for later claims, if the warm pool of its node class has room and the instance is suitable. It
 // returns false if the instance must be terminated.
 func (p *Provider) keepWarm(ctx context.Context, nodeClaim *v1.NodeClaim, i instances.Instance) bool {
 	class, err := p.options.NodeClasses.NodeClass(ctx, nodeClaim.Spec.NodeClassRef.Name)

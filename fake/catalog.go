@@ -184,7 +184,7 @@ func (c *catalog) publish(now time.Time) []*cloudprovider.InstanceType {
 }
 
 // republish replaces the published form of one type if it is out of date. It returns false if the type will change again when time passes,
-// because an offering is closed only for some time.
+// because an offering is closed only for some time or its reservation will end.
 func (c *catalog) republish(i int, now time.Time) (settled bool) {
 	settled = true
 	shown := c.published[i]

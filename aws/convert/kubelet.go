@@ -82,7 +82,7 @@ func (d *decoder) settleKubelets() {
 // user is a pool that uses a node class.
 type user struct {
 	entry *entry
-	// block is the pool's kubelet block as text; empty for none.
+	// block is the pool's kubelet block as text; empty if the pool has none.
 	block string
 }
 

@@ -214,7 +214,7 @@ func launched() []string {
 	return []string{"fleet", "instance", "volume", "network-interface", "spot-instances-request"}
 }
 
-// own returns resources of EC2 in the account itself.
+// own returns the ARN patterns of the kinds of EC2 resources in the account itself.
 func (a account) own(kinds ...string) []string {
 	var out []string
 	for _, kind := range kinds {

@@ -120,7 +120,8 @@ func (a *admission) admit(l *loader, p admissible, stage admissionStage) {
 	a.resolveRuntimeClass(l, p)
 }
 
-// resolvePriority sets the pod's priority from its PriorityClass if it is not set.
+// resolvePriority sets the priority of a pod without priority from the PriorityClass that the pod names, or from the default class. It also
+// sets the name of the class and the preemption policy if they are missing.
 func (a *admission) resolvePriority(l *loader, p admissible) {
 	if p.spec.Priority != nil {
 		return

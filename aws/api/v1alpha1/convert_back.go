@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// residueSpec is the key for the node template's whole spec: nearly all of it has another form in a node class.
+// residueSpec is the key under which the node template's whole spec is kept, because nearly all of it has another form in a node class.
 const residueSpec = "spec"
 
 // Provenance describes the node template as it was created, including the parts that a node class can't represent. FromV1Beta1 restores

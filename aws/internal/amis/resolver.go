@@ -18,7 +18,8 @@ import (
 const (
 	// DefaultLifetime is how long an answer about images is used.
 	DefaultLifetime = time.Minute
-	// publishedLifetime is how long the value of a parameter that AWS publishes is used, userLifetime how long that of any other parameter.
+	// publishedLifetime is how long the value of a parameter that AWS publishes is used. userLifetime applies to the values of all other
+	// parameters.
 	publishedLifetime, userLifetime = 24 * time.Hour, 5 * time.Minute
 )
 

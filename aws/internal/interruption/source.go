@@ -118,7 +118,8 @@ func (s *Source) receive(ctx context.Context) ([]cloudprovider.Interruption, err
 	return list, nil
 }
 
-// take parses a message. It returns nothing if the message does not concern the cluster.
+// take parses a message. It returns nothing if the message does not concern the cluster, if its event was handled before, or if ReportOnly
+// is set.
 func (s *Source) take(ctx context.Context, body, receipt string) []cloudprovider.Interruption {
 	now := s.options.Now()
 	event, err := Parse([]byte(body))

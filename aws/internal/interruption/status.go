@@ -109,7 +109,8 @@ func (s *Source) describe(ctx context.Context) (map[string]ec2types.InstanceStat
 	return found, nil
 }
 
-// findings returns the findings about instances of the cluster that were not dealt with yet, by instance and kind.
+// findings reports new findings to OnUnhealthy, and returns the findings that were not dealt with yet, by instance and kind. With
+// ReportOnly it returns none.
 func (s *Source) findings(ctx context.Context, statuses map[string]ec2types.InstanceStatus) []cloudprovider.Interruption {
 	now := s.options.Now()
 	lasting := map[string]bool{}
@@ -170,7 +171,7 @@ type trouble struct {
 	message         string
 }
 
-// troubles returns the problems in a status: impairments that began at then or earlier, and maintenance that is not over.
+// troubles returns the problems in a status: impairments that began at then or earlier, and the first maintenance that is not over.
 func troubles(status *ec2types.InstanceStatus, then time.Time) []trouble {
 	var list []trouble
 	add := func(kind Kind, summary *ec2types.InstanceStatusSummary) {

@@ -87,7 +87,8 @@ func poolWants(pools []*v1.NodePool) ([]requirements.Set, error) {
 	return wants, nil
 }
 
-// standIn returns a claim without a pool. It requires dedicated hardware if the tenancy requirement of any pool allows it.
+// standIn returns a claim without a pool, for the launch template of dry runs. It requires dedicated hardware if the tenancy requirement of
+// any pool allows it.
 func standIn(wants []requirements.Set) *v1.NodeClaim {
 	claim := &v1.NodeClaim{}
 	if slices.ContainsFunc(wants, func(want requirements.Set) bool {

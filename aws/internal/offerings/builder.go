@@ -55,7 +55,7 @@ type builder struct {
 	partitions   []int32           // partitions of the placement group; a single 0 if it has no partitions
 	zoneIDs      map[string]string // keys are zone names, values the ids in the class's subnets
 	reserved     map[string][]awsv1.CapacityReservation
-	reservedSets map[string][]requirements.Set // keys are reservations, indexes those of partitions
+	reservedSets map[string][]requirements.Set // keys are IDs of reservations, indexes those of partitions
 	// bases has one shared object for all equal PriceBasis values of on-demand prices.
 	bases map[cloudprovider.PriceBasis]*cloudprovider.PriceBasis
 	// rates has one shared object for all equal InterruptionRate values.

@@ -82,8 +82,8 @@ func tenancyIn(setting string, r awsv1.CapacityReservation) string {
 	return cmp.Or(string(r.Tenancy), awsv1.TenancyDefault)
 }
 
-// sameTenancy reports whether instances of the shape can use the reservation. Where NodeClaims choose the tenancy, launches are for shared
-// hardware unless the claim excludes it, and then the view is one for dedicated hardware.
+// sameTenancy reports whether instances of the shape can use the reservation. If NodeClaims choose the tenancy, launches use shared
+// hardware unless the claim excludes it; for a claim that excludes it, the view is one for dedicated hardware.
 func sameTenancy(shape *instancetype.Shape, r awsv1.CapacityReservation) bool {
 	return shape.Dedicated() == (r.Tenancy == awsv1.TenancyDedicated)
 }

@@ -23,11 +23,11 @@ type Answers[T any] struct {
 	known  map[string]kept[T]
 }
 
-// kept is an answer, and what happened since.
+// kept is the last answer, and the failures since then.
 type kept[T any] struct {
-	at       time.Time // of the answer; zero without one
+	at       time.Time // time of the answer; zero without an answer
 	value    T
-	failures int // in a row since then
+	failures int // number of failures in a row since the answer
 	err      error
 	again    time.Time // when to ask again after a failure
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// record is the state of one offering without capacity.
+// record is the state of one object, such as an offering, that has no capacity.
 type record struct {
 	strikes int       // number of marks since the last success
 	until   time.Time // closed before this time, on probation afterwards
