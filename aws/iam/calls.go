@@ -50,8 +50,9 @@ func in(action string, scopes ...scope) []grant {
 	return out
 }
 
-// table lists the calls of package aws/sdk with the actions of each. AWS requires several actions for some calls: creating with tags also
-// needs permission to tag, launching with a role permission to pass it, and CreateFleet runs instances.
+// table lists the calls of package aws/sdk with the actions of each. AWS requires several actions for some calls: creating something with
+// tags also requires the permission to tag it, launching with a role also requires the permission to pass the role, and CreateFleet also
+// requires RunInstances.
 func table() []call {
 	reserved := func(s Settings) bool { return !s.WithoutReservedCapacity }
 	profiles := func(s Settings) bool { return !s.WithoutInstanceProfiles }

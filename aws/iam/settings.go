@@ -291,8 +291,8 @@ func (a account) cluster() string { return a.arn("eks", a.AccountID, "cluster/"+
 // queue returns the ARN of the queue.
 func (a account) queue() string { return a.arn("sqs", a.AccountID, a.Queue) }
 
-// passedTo returns the service names that identify EC2 when a role is passed to it. China has two such names: for launches the one that
-// ends in ".cn", for instance profiles the name without it.
+// passedTo returns the service names that identify EC2 when a role is passed to it. China has two such names: the one that ends in ".cn"
+// applies to launches, the other one to instance profiles.
 func (a account) passedTo() []string {
 	if a.Partition == PartitionChina {
 		return []string{"ec2.amazonaws.com", "ec2.amazonaws.com.cn"}

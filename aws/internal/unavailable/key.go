@@ -52,7 +52,7 @@ func HardwareOf(tenancy, host string) Hardware {
 	return Hardware{Tenancy: tenancy}
 }
 
-// The tenancies that matter here.
+// The tenancies of EC2 that HardwareOf distinguishes.
 const tenancyDefault, tenancyHost = "default", "host"
 
 // String is the tenancy, followed by the host if there is one; empty for shared hardware.
