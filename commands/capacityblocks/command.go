@@ -81,8 +81,9 @@ func Main(o Options) int {
 	return Run(ctx, os.Args[1:], os.Stdout, os.Stderr, o)
 }
 
-// Run is the command for programs without a framework: it reads args, without the program's name, and returns the exit status. Its output
-// can't control the terminal. It ends early when ctx does.
+// Run is the command for programs without a framework: it reads args, without the program's name, and returns the exit status. Control
+// characters in its output are escaped, except in messages about bad flags, so that answers of AWS can't send commands to the terminal. It
+// ends early when ctx does.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer, o Options) int {
 	if ctx == nil || stdout == nil || stderr == nil {
 		return exitUsage // no message: there may be no writer for it

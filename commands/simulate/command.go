@@ -37,8 +37,8 @@ func Main(o Options) int {
 	return Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, o)
 }
 
-// Run is the command: it reads args, without the program's name, and returns the exit status. Its output can't control the terminal. It
-// ends early when ctx ends, with the cause in its message.
+// Run is the command: it reads args, without the program's name, and returns the exit status. Control characters in its output are escaped,
+// so that the input can't send commands to the terminal. It ends early when ctx ends, with the cause in its message.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, o Options) int {
 	if ctx == nil || stdin == nil || stdout == nil || stderr == nil {
 		return exitInput // no message: there may be no writer for it

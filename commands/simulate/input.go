@@ -258,7 +258,7 @@ func (s *simulation) defaultPools() ([]scheduling.NodePool, error) {
 		return nil, fmt.Errorf("built-in default nodepool: %w", err)
 	}
 	if len(loaded.Snapshot.NodePools) == 0 {
-		return nil, errors.New("built-in default nodepool: the file has none")
+		return nil, errors.New("built-in default nodepool: default-nodepool.yaml contains no NodePool")
 	}
 	s.note("DefaultNodePool", "the input has no NodePool: using %q with linux, amd64 or arm64, spot or on-demand, any instance type",
 		loaded.Snapshot.NodePools[0].Key)

@@ -60,7 +60,7 @@ type Costs struct {
 	model    *scheduling.CostModel // the last returned model
 	uses     commitments.Uses      // how much the nodes of the last snapshot use of commitments
 	peers    [][]string            // see Peers
-	failed   string                // the last error
+	failed   string                // the text of the last logged error
 }
 
 // NewCosts checks the options. The error is an *option.Error.
@@ -101,7 +101,7 @@ func (c *Costs) Model(s *scheduling.Snapshot) *scheduling.CostModel {
 		model.Terms = append(model.Terms, c.options.Facts.ReadyTerms(s)...)
 	}
 	if err := model.Validate(); err != nil { // planning with list prices is better than no plan
-		c.complain(err)
+		c.complain("the cost model is invalid, planning with list prices", err)
 		model = &scheduling.CostModel{}
 	}
 	if c.model == nil || !reflect.DeepEqual(c.model, model) {
@@ -117,11 +117,11 @@ func (c *Costs) Uses() commitments.Uses {
 	return maps.Clone(c.uses)
 }
 
-// complain logs an error once. It logs the error again only after another error or after a call without error.
-func (c *Costs) complain(err error) {
+// complain logs message with err, unless the last logged error has the same text.
+func (c *Costs) complain(message string, err error) {
 	if text := err.Error(); text != c.failed {
 		c.failed = text
-		c.options.Logger.Error("cannot use part of the cost model, planning without it", "error", err)
+		c.options.Logger.Error(message, "error", err)
 	}
 }
 
@@ -143,7 +143,7 @@ func (c *Costs) paidTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	c.options.Metrics.shown(shares, c.uses)
 	terms, err := discounts.Terms(account, shares)
 	if err != nil {
-		c.complain(err)
+		c.complain("cannot compute the terms of commitments and discounts, planning without them", err)
 		return nil
 	}
 	return terms
@@ -198,7 +198,8 @@ func (c *Costs) inputs(s *scheduling.Snapshot) []spotrisk.TermsInput {
 	return out
 }
 
-// longestGap is the longest time between two snapshots for which nodes count as running all the time.
+// longestGap is the longest time between two snapshots that counts as running time of the spot nodes. Longer gaps are ignored, because
+// nodes may have been launched and terminated in between.
 const longestGap = 10 * time.Minute
 
 // observe records the spot prices of the snapshot, and for how long its spot nodes have run since the last snapshot.

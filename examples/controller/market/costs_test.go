@@ -172,7 +172,7 @@ func TestBadAccount(t *testing.T) {
 			t.Errorf("terms %+v", model.Terms)
 		}
 	}
-	if n := strings.Count(log.String(), "cannot use part of the cost model"); n != 1 {
+	if n := strings.Count(log.String(), "cannot compute the terms of commitments and discounts"); n != 1 {
 		t.Errorf("logged %d times: %s", n, log.String())
 	}
 }

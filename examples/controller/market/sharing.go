@@ -61,7 +61,7 @@ func (s *Sharing) Start(ctx context.Context) error {
 	defer ticker.Stop()
 	for {
 		if err := s.Exchange(ctx); err != nil && ctx.Err() == nil && s.Logger != nil {
-			s.Logger.Warn("cannot exchange use of commitments with other clusters, retrying", "error", err)
+			s.Logger.Warn("cannot report own use of commitments, or read the reports of other clusters; retrying", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -74,8 +74,8 @@ func (c *Cluster) tell(err error) {
 		return
 	}
 	c.told = now
-	c.Logger.Warn("cannot describe EKS cluster, launching only with configured values: images of family AL2023 need its range of service addresses",
-		"error", err)
+	c.Logger.Warn("cannot describe EKS cluster, using only the configured values: nodes with AL2023 images can't be launched, "+
+		"because they need the cluster's range of service addresses", "error", err)
 }
 
 // currentVersion returns the API server's version. While the API server does not respond, it returns the last known version, or the version

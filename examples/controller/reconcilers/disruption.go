@@ -346,7 +346,7 @@ func (d *disruptor) cleanUp(ctx context.Context, view *cluster.View) error {
 	executing := d.queue.Executing()
 	d.mu.Unlock()
 	for _, effect := range disruption.CleanUp(d.own(view), executing) {
-		d.log.Info("undoing effect of an earlier command", "effect", effect.String())
+		d.log.Info("cleaning up after an earlier command", "effect", effect.String())
 		if err := d.effect(ctx, nil, effect); err != nil {
 			return fmt.Errorf("%s: %w", effect, err)
 		}

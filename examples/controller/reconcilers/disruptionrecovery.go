@@ -84,7 +84,7 @@ func (d *disruptor) takeOver(ctx context.Context, view *cluster.View, now time.T
 	found := disruption.Recover(view)
 	d.reportUnreadable()
 	for _, effect := range found.Effects {
-		d.log.Info("undoing effect of an earlier command", "effect", effect.String())
+		d.log.Info("cleaning up after an earlier command", "effect", effect.String())
 		if err := d.effect(ctx, nil, effect); err != nil {
 			return fmt.Errorf("%s: %w", effect, err)
 		}

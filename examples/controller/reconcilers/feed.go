@@ -41,8 +41,8 @@ type watched struct {
 	object client.Object
 }
 
-// watchedKinds returns the kinds that planning reads. Kinds for default spread constraints are watched only if there are such constraints,
-// because a cluster has many of these objects.
+// watchedKinds returns the kinds that planning reads. Services, ReplicaSets, StatefulSets and ReplicationControllers are needed only for
+// default spread constraints, and a cluster has many of them, so they are watched only if DefaultTopologySpread is set.
 func watchedKinds(o *Options) []watched {
 	kinds := []watched{
 		{cluster.KindNode, &corev1.Node{}}, {cluster.KindNodeClaim, &v1.NodeClaim{}}, {cluster.KindNodePool, &v1.NodePool{}},

@@ -245,7 +245,14 @@ func (s *surge) scale(ctx context.Context, e provisioning.ScaleWorkload) error {
 		return nil
 	}
 	if err == nil {
-		s.log.Info("scaled workload up before evictions, or down after them", "kind", e.Kind, "workload", e.Key, "from", e.From, "to", e.To)
+		message := "changed surge annotation of workload"
+		switch {
+		case e.To > e.From:
+			message = "scaled workload up before evictions"
+		case e.To < e.From:
+			message = "scaled workload down after evictions"
+		}
+		s.log.Info(message, "kind", e.Kind, "workload", e.Key, "from", e.From, "to", e.To)
 	}
 	return err
 }
