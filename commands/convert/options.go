@@ -111,7 +111,7 @@ func (l *commandLine) boolean(into *bool, name, usage string) {
 	l.flags.BoolVar(into, name, false, usage)
 }
 
-// also declares a short form of a flag.
+// The method also declares name as a short form of another flag.
 func (l *commandLine) also(name, of string) { l.flags.Var(l.flags.Lookup(of).Value, name, "") }
 
 // options returns the options after the flags were parsed; rest are the other arguments.

@@ -108,7 +108,8 @@ func (r *rewriter) file(in input) (rewrittenFile, error) {
 	return f, nil
 }
 
-// document returns one document with the converted objects.
+// document returns text, which is one document, with the converted objects in place of the originals, or unchanged if no object has
+// changed.
 func (r *rewriter) document(text []byte, objects []convert.Converted) ([]byte, error) {
 	if len(objects) == 0 || !slices.ContainsFunc(objects, r.differs) && !hasMore(objects) {
 		return text, nil
@@ -211,8 +212,8 @@ func withLineEnd(text []byte) []byte {
 	return text
 }
 
-// documentsOf divides a file at lines that begin with "---", as the decoder does. Such a line belongs to the document after it. A line of
-// three dots ends a document.
+// documentsOf divides a file at separator lines ("---", perhaps followed by a space or tab and more text), as the decoder does. Such a line
+// belongs to the document after it. A line of three dots ends a document.
 func documentsOf(data []byte) [][]byte {
 	var list [][]byte
 	start, pos := 0, 0

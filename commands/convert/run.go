@@ -86,7 +86,7 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	return o.convertInputs(inputs, stdout, stderr)
 }
 
-// convertInputs converts what was read.
+// convertInputs converts the inputs, prints warnings, writes the result, and returns the exit status.
 func (o options) convertInputs(inputs []input, stdout, stderr io.Writer) (int, error) {
 	var sources []convert.Source
 	for _, in := range inputs {
@@ -175,7 +175,7 @@ func (o options) rewriteFiles(r *rewriter, inputs []input, result convert.Result
 // placeholder matches a value that something else fills in later: ${NAME} or $(NAME).
 var placeholder = regexp.MustCompile(`\$[{(][A-Za-z_][A-Za-z0-9_]*[})]`)
 
-// aboutPlaceholders says how to fill in placeholders if they caused the refusal of values, or returns "" if they did not.
+// aboutPlaceholders returns advice if an error among the warnings quotes a placeholder, and "" otherwise.
 func (o options) aboutPlaceholders(warnings conversion.Warnings) string {
 	for _, w := range warnings {
 		if found := placeholder.FindString(w.Message); w.Severity == conversion.SeverityError && found != "" {
@@ -185,14 +185,14 @@ func (o options) aboutPlaceholders(warnings conversion.Warnings) string {
 	return ""
 }
 
-// validatePool finds errors in a pool that the API accepts but a controller on AWS refuses: mainly label keys that AWS's vocabulary
-// restricts or allows.
+// validatePool returns a function that finds errors in a pool that the API accepts but a controller on AWS refuses: mainly label keys that
+// AWS's vocabulary restricts or allows.
 func validatePool() func(*api.NodePool) field.ErrorList {
 	lookup := instancetype.Vocabulary().Compile()
 	return func(pool *api.NodePool) field.ErrorList { return requirements.ValidateNodePool(pool, lookup) }
 }
 
-// validateRequirements does the same as validatePool for the requirements of NodeClaims and NodeOverlays.
+// validateRequirements returns a function that does the same for the requirements of NodeClaims and NodeOverlays.
 func validateRequirements() func([]api.NodeSelectorRequirementWithMinValues, *field.Path) field.ErrorList {
 	lookup := instancetype.Vocabulary().Compile()
 	return func(entries []api.NodeSelectorRequirementWithMinValues, path *field.Path) field.ErrorList {
@@ -222,7 +222,8 @@ func (o options) print(objects []convert.Converted, stdout io.Writer) error {
 			return err
 		}
 		if printable.Text(text.String()) != text.String() {
-			// Control sequences are escaped in all output. The escapes don't change the meaning of JSON, and JSON is also YAML.
+			// The text has control characters, which are escaped in all output. Escapes would change values in YAML, but not in JSON, and
+			// JSON is also YAML.
 			return convert.WriteJSON(stdout, objects)
 		}
 		_, err := text.WriteTo(stdout)

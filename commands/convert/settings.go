@@ -20,7 +20,7 @@ type configMap struct {
 	Data map[string]string `json:"data"`
 }
 
-// settingsFile reads the global settings from the file with a ConfigMap that --settings names.
+// settingsFile reads the global settings from the ConfigMap in the named file.
 func settingsFile(name string) (*settings.Loaded, error) {
 	text, err := settings.ReadFile(name)
 	if err != nil {
@@ -40,7 +40,8 @@ func settingsFile(name string) (*settings.Loaded, error) {
 	return loaded, nil
 }
 
-// takeSettings removes the ConfigMap with the global settings from the documents and returns it, or nil if there is none.
+// takeSettings returns the documents without the ConfigMap karpenter-global-settings, and the settings in it, or nil if there is no such
+// ConfigMap.
 func takeSettings(documents []convert.Document) ([]convert.Document, *settings.Loaded, error) {
 	var found *settings.Loaded
 	var first convert.Position

@@ -23,13 +23,13 @@ var numeric = regexp.MustCompile(`^\s*(- +)?["']?(cpu|memory|ephemeral-storage|p
 const (
 	// standInPrefix and standInSuffix enclose the number of a variable in its stand-in. In a text, the stand-in must be a valid name.
 	standInPrefix, standInSuffix = "dkvar", "z"
-	// firstNumber is the first stand-in for a variable in a number.
+	// firstNumber is the first stand-in for a variable in a field that holds a number.
 	firstNumber = 20001
 )
 
 // The type variables replaces variables with stand-ins: names in texts, and numbers where a field holds a number.
 type variables struct {
-	standIns map[string]string // the key is whether the variable is in a number, and its spelling
+	standIns map[string]string // by isNumber ("true" or "false") followed by the spelling
 	spelling map[string]string // by stand-in
 	next     int
 	all      []byte

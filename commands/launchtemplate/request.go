@@ -102,7 +102,7 @@ func (o options) claim(class *awsv1.EC2NodeClass, pool *v1.NodePool) *v1.NodeCla
 	return claim
 }
 
-// types returns the named types, or the types that the pool allows, or m5.large.
+// types returns the types of --instance-types; without that flag, the types that the pool allows; without a pool, m5.large.
 func (o options) types(class *awsv1.EC2NodeClass, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	facts, err := catalog.Embedded()
 	if err != nil {

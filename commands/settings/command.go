@@ -137,7 +137,8 @@ func (o *options) check() error {
 	return nil
 }
 
-// load combines the values of --set and of the files. If several files have a setting, the last file counts.
+// load combines the values of --set and of the files. Values of --set take precedence over the files; if several files have a setting, the
+// last file counts.
 func (o *options) load() (*settings.Loaded, error) {
 	set := flag.NewFlagSet(program, flag.ContinueOnError)
 	set.SetOutput(io.Discard)

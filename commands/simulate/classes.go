@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// nodeClasses are the EC2NodeClasses of an input by name. Classes of v1alpha5 have separate keys.
+// nodeClasses are the EC2NodeClasses of an input by name. The keys contain the generation, so that classes of v1alpha5 have separate keys.
 type nodeClasses map[v1.PoolKey]*awsv1.EC2NodeClass
 
 func classesOf(loaded *manifests.Result) nodeClasses {
@@ -42,7 +42,7 @@ func (c nodeClasses) named(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
 }
 
 // effective returns the class with which the pool's nodes are launched. A kubelet block that the pool has from v1beta1 or v1alpha5 replaces
-// that of the class. It is nil if the class is not known and the pool has no such block.
+// that of the class. effective returns nil if the class is not known and the pool has no such block.
 func (c nodeClasses) effective(pool *scheduling.NodePool) (*awsv1.EC2NodeClass, error) {
 	class := c.named(pool)
 	if _, ok := pool.Object.Annotations[v1beta1.KubeletAnnotationKey]; !ok {

@@ -60,7 +60,7 @@ func clusterKinds() []string {
 	}
 }
 
-// readCluster reads what plans depend on from the running cluster.
+// readCluster reads the objects of clusterKinds from the running cluster.
 func (s *simulation) readCluster(ctx context.Context) (manifests.Source, error) {
 	s.progress.Enter("asking the cluster which kinds it has")
 	printed, err := s.kubectl(ctx, "api-resources", "--verbs=list", "-o", "name")

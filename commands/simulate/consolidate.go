@@ -24,9 +24,9 @@ import (
 type consolidation struct {
 	snapshot *scheduling.Snapshot
 	plan     *disruption.Plan
-	// verdicts are the verdicts of the plan and of nodes that no pool owns, by name.
+	// verdicts are the verdicts of the plan, and of blocked nodes that the plan omits, by name: see allVerdicts.
 	verdicts []disruption.Verdict
-	// prices contains the prices of the nodes, and the costs before and after.
+	// prices contains the prices of the nodes; before and after are the costs of all nodes before and after the commands.
 	prices        nodePrices
 	before, after nodeCost
 	// savings has one entry for each command of the plan, in the same order.
@@ -101,7 +101,8 @@ func (s *simulation) makeConsolidation(ctx context.Context, snapshot *scheduling
 	return c, nil
 }
 
-// allVerdicts returns the plan's verdicts, and for each node without a pool the reason why it stays, which planners do not report.
+// allVerdicts returns the plan's verdicts and, for each node in fleet.Blocked without a verdict in the plan, a verdict that it stays,
+// sorted by node. Planners do not report nodes without a pool.
 func allVerdicts(snapshot *scheduling.Snapshot, fleet *disruption.Fleet, plan *disruption.Plan) []disruption.Verdict {
 	told := make(map[string]bool, len(plan.Verdicts))
 	for i := range plan.Verdicts {

@@ -113,7 +113,7 @@ type stayDocument struct {
 	Block *disruption.Block `json:"block"`
 }
 
-// newConsolidationDocument converts a plan to the document. Except for the duration, it is a function of the snapshot and the plan.
+// newConsolidationDocument converts a plan to the document. Except for Summary.PlanMillis, it is a function of the snapshot and the plan.
 func newConsolidationDocument(c consolidation) consolidationDocument {
 	d := consolidationDocument{
 		typeMeta: typeOf(kindConsolidationPlan), Digest: c.plan.Digest(),

@@ -44,8 +44,8 @@ func (c *consolidation) count(assumed *assumptions) {
 	}
 }
 
-// savingOf returns the saving of a command. The planner counts 0 for a node whose price it does not know. It also counts 0 for a node of
-// a static pool, whose type is not known yet.
+// savingOf returns the saving of a command. The planner counts 0 for a node without a known price, and for a new node of a static pool,
+// whose type is not known yet. For such a node, savingOf uses the price in c.prices; if it has none, the saving is unknown.
 func (c *consolidation) savingOf(cmd *disruption.Command, assumed *assumptions) saving {
 	saved := saving{price: cmd.Savings, known: true}
 	for i := range cmd.Members {
@@ -68,7 +68,7 @@ func (c *consolidation) savingOf(cmd *disruption.Command, assumed *assumptions) 
 	return saved
 }
 
-// priceOf returns the price of a node that is launched.
+// priceOf returns the price of a node that is launched; it is unknown for a node of a static pool.
 func priceOf(r disruption.Replacement, assumed *assumptions) nodePrice {
 	if r.Node == nil {
 		return nodePrice{}

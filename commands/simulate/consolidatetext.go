@@ -95,7 +95,8 @@ func (r consolidationText) places(cmd *commandDocument) []string {
 	return lines
 }
 
-// writeWaves prints how long it takes to execute the commands, wave by wave. The order of the commands shows which wave each belongs to.
+// writeWaves prints how long it takes to execute the commands, wave by wave. Commands are numbered in the order of the plan, which is the
+// order of the waves.
 func (r consolidationText) writeWaves(w io.Writer) {
 	if len(r.plan.Waves) == 0 {
 		return

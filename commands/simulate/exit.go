@@ -73,7 +73,7 @@ func (o *outcome) String() string {
 	return fmt.Sprintf("%q were written, and nothing else", o.written)
 }
 
-// patience is the time in which an aborted run must end. Reading and compiling don't check whether the run was aborted.
+// patience is how long await waits until an aborted run ends: reading and compiling don't check whether the run was aborted.
 const patience = 2 * time.Second
 
 // ending is the exit status and the error of a run.

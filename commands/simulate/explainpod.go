@@ -115,8 +115,8 @@ func (s *simulation) explainPod(ctx context.Context, snapshot *scheduling.Snapsh
 	return d, nil
 }
 
-// findPod returns the pod with the name that the user gave, and the node that it runs on, or "" if it is pending. If it is the name of a
-// workload, findPod returns the first pod of the workload.
+// findPod returns the pod with the name that the user gave, and the node that it runs on, or "" if it is pending. If no pod has the name
+// but a workload does, findPod returns the first pod of the workload.
 func (s *simulation) findPod(snapshot *scheduling.Snapshot) (found *corev1.Pod, node string, err error) {
 	deployments := deploymentsOf(snapshot)
 	var ofWorkload *corev1.Pod

@@ -42,7 +42,7 @@ func (l *commandLine) boolean(into *bool, name, usage string) {
 	l.flags.BoolVar(into, name, *into, usage)
 }
 
-// also declares another name of a flag; a name of one letter is the short form.
+// The method also declares name as another name of a flag; a name of one letter is the short form.
 func (l *commandLine) also(name, of string) {
 	l.flags.Var(l.flags.Lookup(of).Value, name, "")
 }

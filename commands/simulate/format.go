@@ -67,7 +67,7 @@ func padLeft(s string, columns int) string {
 	return strings.Repeat(" ", max(0, columns-width(s))) + s
 }
 
-// bar draws a share between 0 and 1. The bar is cells columns wide, without the brackets.
+// bar draws a share between 0 and 1. The bar is cells columns wide, plus two for brackets unless c.rich is true.
 func (c canvas) bar(share float64, cells int) string {
 	share = min(max(share, 0), 1)
 	if !c.rich {

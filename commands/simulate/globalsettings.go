@@ -19,12 +19,12 @@ type globalSettings struct {
 	read *settings.Loaded
 }
 
-// bearing lists the settings of the ConfigMap that affect planning; the others affect only the controller.
+// bearing returns the names of the ConfigMap's settings that affect planning; the others affect only the controller.
 func bearing() []string {
 	return []string{"vm-memory-overhead-percent", "reserved-enis", "aws-enable-pod-eni", "aws-eni-limited-pod-density", "feature-gates"}
 }
 
-// settingsOfInput lists the ConfigMaps with Karpenter's settings, for the loader.
+// settingsOfInput returns the names of the ConfigMaps with Karpenter's settings, and the function with which the loader applies them.
 func (s *simulation) settingsOfInput() manifests.Settings {
 	return manifests.Settings{
 		Names: []string{settings.GlobalSettingsName, settings.LoggingConfigName},

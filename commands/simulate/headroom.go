@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
 
-// headroom is the room that a plan keeps free: its placeholders, which are not pods of the cluster, by their places.
+// headroom contains the placeholders of a plan: they are not pods of the cluster, but the plan keeps room for them.
 type headroom struct {
 	// buffer is the CapacityBuffer of each placeholder, as "namespace/name".
 	buffer map[scheduling.PodKey]string

@@ -216,8 +216,8 @@ func (s *simulation) convertOlder(older []kinds.Object, pools []*v1.NodePool) []
 	return convert.Conversion(options)(older, pools)
 }
 
-// remarkOn prints remarks about the input. Unknown kinds are reported with the number of their objects; a missing node class is reported
-// together with its substitute.
+// remarkOn prints remarks about the input. It leaves unknown kinds to remarkOnSkipped, which counts their objects, and missing node classes
+// to findClass, which names the substitute.
 func (s *simulation) remarkOn(loaded *manifests.Result) {
 	for _, warning := range loaded.Warnings {
 		if warning.Code == manifests.WarningUnknownKind || warning.Code == manifests.WarningNodeClass {

@@ -114,8 +114,8 @@ func nodeClassOf(pool *scheduling.NodePool) v1.NodeClassReference {
 	return pool.Object.Spec.Template.Spec.NodeClassRef
 }
 
-// findClass returns the node class of a pool. If the input does not contain it, findClass adds a note and returns nil, which means the
-// default class.
+// findClass returns the effective node class of a pool, where nil means the default class. If the input does not contain the class,
+// findClass adds a note.
 func (s *simulation) findClass(pool *scheduling.NodePool, classes nodeClasses) (*awsv1.EC2NodeClass, error) {
 	if classes.named(pool) == nil {
 		kind, name := nodeClassOf(pool).Kind, nodeClassOf(pool).Name
@@ -142,7 +142,8 @@ func (s *simulation) checkZones(facts *catalog.Catalog) error {
 	return nil
 }
 
-// settings returns a class's settings for instance types; its zones are those of its subnets, restricted to --zones.
+// The method settings returns the instance type settings of class. Their zones are those of the class's subnets (of facts, if these are
+// unknown), restricted to --zones.
 func (s *simulation) settings(facts *catalog.Catalog, class *awsv1.EC2NodeClass, options instancetype.Options) (instancetype.Settings, error) {
 	settings, err := instancetype.NewSettings(facts, class, options)
 	if err != nil || len(s.zones) == 0 {

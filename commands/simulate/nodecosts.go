@@ -135,7 +135,7 @@ func (p nodePrices) sources(snapshot *scheduling.Snapshot) []priceSource {
 	return out
 }
 
-// only returns the prices of the nodes with these names.
+// The result of only contains the prices of the nodes with these names.
 func (p nodePrices) only(names map[string]bool) nodePrices {
 	out := make(nodePrices, len(names))
 	for name := range names {
@@ -252,7 +252,7 @@ func unpricedOf(snapshot *scheduling.Snapshot, prices nodePrices) unpriced {
 	return out
 }
 
-// sentence names the first of these nodes, or all.
+// sentence returns a remark that names the first mostNamed nodes, or all nodes if all is true.
 func (u unpriced) sentence(all bool) string {
 	names := slices.Clone([]string(u))
 	if more := len(names) - mostNamed; more > 0 && !all {

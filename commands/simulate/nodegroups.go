@@ -22,7 +22,7 @@ type nodeKind struct {
 	reservation string
 	// terms is the calculation of the price; empty for a list price.
 	terms string
-	// minValuesRelaxed is true if the nodes have fewer instance types, or other values, than the minValues of the pool require.
+	// minValuesRelaxed is true if the nodes allow fewer values (such as instance types) than the minValues of the pool require.
 	minValuesRelaxed bool
 }
 
@@ -62,7 +62,7 @@ func (g nodeGroup) podInterval() (low, high int) {
 	return low, high
 }
 
-// fill returns the mean share of a resource that is used on the group's nodes, and whether they have the resource.
+// fill returns the share of a resource of the group's nodes that is requested, and whether they have the resource.
 func (g nodeGroup) fill(resource corev1.ResourceName) (float64, bool) {
 	var used, have float64
 	for _, node := range g.nodes {

@@ -46,7 +46,7 @@ func Apply(text []byte, want any) ([]byte, error) {
 	return merged, nil
 }
 
-// merged encodes the whole document again. It keeps the comments and the order of keys, unless the document has aliases.
+// merged encodes the whole document again. It keeps the comments and the order of keys, unless the document has anchors or aliases.
 func (e *editor) merged(root *yaml.Node, want any) ([]byte, error) {
 	if hasAlias(root.Content[0]) {
 		return e.encode(nodeOf(want), 0), nil
@@ -118,13 +118,14 @@ type editor struct {
 	lines []string
 	// compact says that the items of a list in a mapping are not indented.
 	compact bool
-	// left contains the blocks that do not stay in their old place: entries of mappings, and items of lists. The keys are made by identity.
+	// left contains the blocks that do not stay in their old place: entries of mappings, and items of lists. The function identity makes
+	// its keys.
 	left map[string][]block
-	// wanted is true for each part of the wanted value. The keys are made by identity.
+	// wanted is true for each part of the wanted value. The function identity makes its keys.
 	wanted map[string]bool
 }
 
-// block contains lines of the text: comments, and a value that begins in line top, at column.
+// block contains lines of the text: comments, and an entry or item that begins in lines[top], at column (counted from 1).
 type block struct {
 	lines       []string
 	top, column int
@@ -142,7 +143,7 @@ func newEditor(text []byte, root *yaml.Node) *editor {
 	return e
 }
 
-// compactOf reports whether the first list in a mapping has its items in the column of its key.
+// compactOf reports whether the first block list that is the value of a key has its dashes in the column of the key.
 func compactOf(n *yaml.Node) bool {
 	if n.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -170,7 +171,7 @@ func (e *editor) document(root *yaml.Node, want map[string]any) []byte {
 	return []byte(out.String())
 }
 
-// identity returns the key of an entry or a list item in left and wanted.
+// identity returns the key that left and wanted use for the entry with this name and value; name is "" for a list item.
 func identity(name string, value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -179,7 +180,7 @@ func identity(name string, value any) string {
 	return name + "\x00" + string(text)
 }
 
-// note records the parts of want in e.wanted: blocks that are part of want may move.
+// note adds all entries and items in want to e.wanted, so that mapping knows which of the removed entries only move to another place.
 func (e *editor) note(want any) {
 	switch v := want.(type) {
 	case map[string]any:
@@ -226,7 +227,7 @@ func (e *editor) collect(n *yaml.Node, want any, least int) {
 	}
 }
 
-// mapping edits a block mapping that is in the lines with index from to end-1, and returns the new lines.
+// mapping returns the lines with index from to end-1, which contain the block mapping n, changed so that n has the value want.
 func (e *editor) mapping(n *yaml.Node, want map[string]any, from, end int) []string {
 	prefix := e.lines[n.Content[0].Line-1][:n.Column-1]
 	spaces := strings.Repeat(" ", n.Column-1)
@@ -264,7 +265,7 @@ func (e *editor) mapping(n *yaml.Node, want map[string]any, from, end int) []str
 		for i, line := range out {
 			if t := strings.TrimSpace(line); t != "" && t[0] != '#' {
 				out[i] = prefix + line[n.Column-1:]
-				// Comments above this line now stand above the dash, which means the same.
+				// Comments above this line are now above the dash; they still belong to the item.
 				break
 			}
 		}
@@ -272,7 +273,8 @@ func (e *editor) mapping(n *yaml.Node, want map[string]any, from, end int) []str
 	return out
 }
 
-// comments returns the empty lines and comments above an entry that was removed.
+// comments returns the empty lines and comments at the beginning of lines, which are those of a removed entry, or nil if they contain no
+// comment.
 func (e *editor) comments(lines []string) []string {
 	n := 0
 	for n < len(lines) {

@@ -13,7 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// merge returns a node with the value want. It keeps the comments, the styles and the order of keys of the node old.
+// merge returns a node with the value want. If old and want are both mappings, lists or scalars, it keeps old's comments, and for mappings
+// and lists also the styles and the order of keys.
 func (e *editor) merge(old *yaml.Node, want any, name string) *yaml.Node {
 	if equal(name, valueOf(old), want) {
 		return old
@@ -73,7 +74,7 @@ func (e *editor) mergeSequence(old *yaml.Node, want []any) *yaml.Node {
 	return &node
 }
 
-// nodeOf returns a new node with a value. Lists of scalars are written in one line.
+// nodeOf returns a new node with a value.
 func nodeOf(value any) *yaml.Node {
 	switch v := value.(type) {
 	case map[string]any:
@@ -130,7 +131,8 @@ func (e *editor) encoded(n *yaml.Node, indent int) []string {
 	return slices.Collect(strings.Lines(string(e.encode(n, indent))))
 }
 
-// equal reports whether two values mean the same. Quantities and durations may be spelled in several ways.
+// equal reports whether two values mean the same. name is the key of both values, or "": it decides whether they are quantities or
+// durations, which may be spelled in several ways.
 func equal(name string, a, b any) bool {
 	switch x := a.(type) {
 	case map[string]any:
@@ -160,7 +162,8 @@ func equal(name string, a, b any) bool {
 	return reflect.DeepEqual(a, b) || sameAmount(name, a, b)
 }
 
-// sameAmount reports whether two spellings of a field that holds a quantity or a duration mean the same: 1000 and 1k, 720h and 720h0m0s.
+// sameAmount reports whether a and b are spellings of the same quantity or duration, such as 1000 and 1k, or 720h and 720h0m0s. It knows
+// from name what the field holds.
 func sameAmount(name string, a, b any) bool {
 	amounts := []string{"cpu", "memory", "ephemeral-storage", "pods", "volumeSize"}
 	durations := []string{"expireAfter", "consolidateAfter", "terminationGracePeriod", "duration"}

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// render returns the lines of a new entry. If the text has the entry, or parts of it, in another place, render uses their text again.
+// render returns the lines of a new entry. If e.left contains the entry, or parts of it, render uses their lines again.
 func (e *editor) render(name string, value any, column int) []string {
 	id := identity(name, generic(value))
 	if blocks := e.left[id]; len(blocks) > 0 {
@@ -50,7 +50,7 @@ func hasMap(list []any) bool {
 	return slices.ContainsFunc(list, func(item any) bool { _, ok := item.(map[string]any); return ok })
 }
 
-// item returns the lines of a new item of a list.
+// item returns the lines of a new list item. If e.left contains the item, it uses those lines again.
 func (e *editor) item(value any, column int) []string {
 	id := identity("", generic(value))
 	if blocks := e.left[id]; len(blocks) > 0 {
@@ -60,7 +60,7 @@ func (e *editor) item(value any, column int) []string {
 	return e.encoded(&yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{nodeOf(value)}}, column-1)
 }
 
-// moved returns the lines of a block at another column, without empty lines at its ends.
+// moved returns the lines of a block, shifted to column, without the empty lines above line top and at the end.
 func moved(b block, column int) []string {
 	shift := column - b.column
 	var out []string
@@ -71,7 +71,7 @@ func moved(b block, column int) []string {
 				continue
 			}
 		case i == b.top && b.column-1 <= len(line) && strings.TrimSpace(line[:b.column-1]) != "":
-			line = strings.Repeat(" ", column-1) + line[b.column-1:] // the first line begins after a dash
+			line = strings.Repeat(" ", column-1) + line[b.column-1:] // a dash precedes the entry: leave it out
 		case shift > 0:
 			line = strings.Repeat(" ", shift) + line
 		case indentOf(line) >= -shift:
@@ -85,7 +85,7 @@ func moved(b block, column int) []string {
 	return out
 }
 
-// order returns the keys in the order in which objects have them.
+// order returns the keys: first apiVersion, kind, metadata, spec, key, name and operator, then the others, sorted.
 func order(fields map[string]any) []string {
 	first := []string{"apiVersion", "kind", "metadata", "spec", "key", "name", "operator"}
 	rank := func(name string) int {

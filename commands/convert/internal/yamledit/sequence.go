@@ -46,7 +46,7 @@ func (e *editor) scalar(old *yaml.Node, next any, line string) (string, bool) {
 	return line[:old.Column-1] + written + rest[length:], true
 }
 
-// sequence edits a block list that is in the lines with index from to end-1, and returns the new lines.
+// sequence returns the lines with index from to end-1, which contain the block list n, changed so that n has the value want.
 func (e *editor) sequence(n *yaml.Node, want []any, from, end int) []string {
 	spans := e.spans(n, from, end)
 	values := make([]any, len(n.Content))
@@ -81,7 +81,7 @@ func (e *editor) sequence(n *yaml.Node, want []any, from, end int) []string {
 }
 
 // pairs returns, for each wanted item, the index of the old item that it comes from: an equal item, or else an item with the same name,
-// key, kind or id. The index is -1 if no old item matches.
+// key, id, deviceName or metadata. The index is -1 if no old item matches.
 func pairs(old, want []any) []int {
 	pair := make([]int, len(want))
 	taken := make([]bool, len(old))

@@ -49,7 +49,8 @@ func (e *editor) start(n *yaml.Node, i int) int {
 	return item.Line
 }
 
-// above returns the first of the empty lines and comments directly above line from; no line before least counts.
+// above returns the index of the first of the empty lines and comments directly above line from, or from if there are none. It stops at
+// line least, and at comments that are indented further than column.
 func (e *editor) above(from, column, least int) int {
 	for from > least {
 		line := strings.TrimSpace(e.lines[from-1])
@@ -61,7 +62,8 @@ func (e *editor) above(from, column, least int) int {
 	return from
 }
 
-// below returns the line after the last line of a block that begins in line from, at the column.
+// below returns the index after the last line of the entry (or of the list item, if list is true) that begins in line from, at column.
+// Lines from end on are not part of it.
 func (e *editor) below(from, column, end int, list bool) int {
 	to := from + 1
 	for line := from + 1; line < end; line++ {

@@ -218,7 +218,7 @@ func (p *parser) metadata(n *yaml.Node) {
 	}
 }
 
-// text returns a value that must be a text of one line.
+// The method text returns the value of n, and whether it is a text of one line, as it must be.
 func (p *parser) text(n *yaml.Node, path string) (string, bool) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" || n.Value == "" || strings.ContainsAny(n.Value, "\r\n") || len(n.Value) > 253 {
 		p.fault(n, path, "must be a text of one line with at most 253 characters")

@@ -21,7 +21,7 @@ type quotes struct {
 	day string
 }
 
-// on returns facts with prices added. If AWS returned no price, the price of builtIn is used.
+// on returns facts with prices added. If AWS returned no on-demand price for a type, the built-in price is used, if there is one.
 func (q quotes) on(facts, builtIn *catalog.Catalog) (*catalog.Catalog, []Note, error) {
 	w := &writer{
 		quotes: q, builtIn: builtIn, currency: dollars, static: prices.Static(builtIn, facts.Region), keys: map[string]string{},
@@ -33,7 +33,7 @@ func (q quotes) on(facts, builtIn *catalog.Catalog) (*catalog.Catalog, []Note, e
 	if q.onDemand != nil {
 		w.currency = cmp.Or(q.onDemand.Currency, dollars)
 	}
-	// Spot prices in another currency than on-demand prices can't be compared with them.
+	// Spot prices in another currency than on-demand prices can't be compared with them, so they are left out.
 	if q.spot != nil && cmp.Or(q.spot.Currency, dollars) != w.currency {
 		w.spotErr = fmt.Errorf("spot prices are in %s, but on-demand prices are available only in %s", q.spot.Currency, w.currency)
 		w.spot = nil
@@ -53,7 +53,8 @@ type writer struct {
 	currency string
 	out      catalog.Catalog
 	keys     map[string]string // keys in catalog.Sources, by text
-	// unlisted are types that AWS's price list lacks and that have a price in the built-in table. The price list is in dollars.
+	// unlisted are the types without a price in AWS's price list that got a built-in price, which is possible only if prices are in
+	// dollars.
 	unlisted []string
 	// unpriced are the types without an on-demand price.
 	unpriced []string
@@ -136,7 +137,7 @@ func (w *writer) setSpot(t *catalog.Type, amounts []float64, source string, fact
 	}
 }
 
-// key returns the key of a text in catalog.Sources.
+// key returns the key of text in w.out.Sources, and adds text with its facts if it is new.
 func (w *writer) key(text string, facts catalog.PriceFacts) string {
 	key, ok := w.keys[text]
 	if !ok {

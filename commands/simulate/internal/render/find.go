@@ -199,7 +199,7 @@ func (f *finder) add(layout *Layout) error {
 	if err := f.checkAlternatives(roots); err != nil {
 		return err
 	}
-	inside := make(map[string]bool) // kustomizations that a root refers to
+	inside := make(map[string]bool) // roots, and the kustomizations to which they refer
 	for _, root := range roots {
 		layout.Folders = append(layout.Folders, Folder{root, Kustomize})
 		f.reach(root, inside, true)
@@ -227,7 +227,8 @@ func (f *finder) add(layout *Layout) error {
 	return nil
 }
 
-// roots returns the folders of the kustomizations to render: that of the input itself, or else all to which no other kustomization refers.
+// roots returns the folders of the kustomizations to render: that of the input itself, or else all to which no other kustomization refers,
+// except components.
 func (f *finder) roots() []string {
 	if f.kustomizations[f.root] != nil {
 		return []string{f.root}

@@ -26,11 +26,12 @@ type allocator struct {
 	templates map[scheduling.PodKey]*resourcev1.ResourceClaimTemplate
 	// backed is the device class behind each extended resource.
 	backed map[corev1.ResourceName]string
-	// claims are the claims of the input and of bound pods. They are replaced, never modified.
+	// claims are the claims of the input and of bound pods. An object in the map is never modified, but replaced.
 	claims map[scheduling.PodKey]*resourcev1.ResourceClaim
 	// created counts the claims that were made for pods.
 	created int
-	// read contains the specs that are prepared for allocation. The keys name the claim or the template of the spec.
+	// read contains the specs that are prepared for allocation. A key names the claim or the template of the spec, or the extended
+	// resources that it replaces.
 	read map[string]*devices.Claim
 	// nodes are the nodes with devices, by name; network contains the devices that several nodes can use, nil if there are none.
 	nodes   map[string]*nodeDevices
@@ -59,7 +60,7 @@ func newAllocator(s *scheduling.Snapshot, matcher scheduling.DeviceMatcher) *all
 		a.templates[keyOfObject(t)] = t
 	}
 	for _, c := range s.ResourceClaims {
-		if ofPod := metav1.GetControllerOf(c); ofPod == nil || ofPod.Kind != "Pod" { // arriving pods create their claims themselves
+		if ofPod := metav1.GetControllerOf(c); ofPod == nil || ofPod.Kind != "Pod" { // claims of pods are created again when the pods arrive
 			fresh := c.DeepCopy()
 			fresh.Status = resourcev1.ResourceClaimStatus{}
 			a.claims[keyOfObject(c)] = fresh
@@ -209,8 +210,8 @@ func (a *allocator) allocate(pod *corev1.Pod, hosted *v1.NodeClaim) ([]cluster.E
 	return events, true, nil
 }
 
-// nodesOf returns a selector of the nodes that can use the allocated devices. If all devices can be used by the same nodes of the network,
-// it selects these nodes; otherwise, it selects only the pod's node.
+// nodesOf returns a selector of the nodes that can use the allocated devices. If all of them are in a.network, and the same nodes can use
+// each of them, it selects these nodes (nil selects all nodes); otherwise, it selects only the pod's node.
 func (a *allocator) nodesOf(result resourcev1.DeviceAllocationResult, node string) *corev1.NodeSelector {
 	own := &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{
 		Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node},
@@ -303,7 +304,7 @@ func (a *allocator) extendedClaim(pod *corev1.Pod, hosted *v1.NodeClaim) (wanted
 	return wanted{object, ready}, nil
 }
 
-// ready prepares the spec for allocation, once for all claims with this spec.
+// ready returns the spec, prepared for allocation. The result is stored in a.read, so that each spec is prepared once.
 func (a *allocator) ready(of string, spec *resourcev1.DeviceClaim) (*devices.Claim, error) {
 	known := a.read[of]
 	if known != nil {
@@ -337,7 +338,7 @@ func (a *allocator) made(pod *corev1.Pod, name string, spec *resourcev1.Resource
 	return object
 }
 
-// free deletes the claims of a pod that leaves its node, and frees the devices of claims that no other pod uses.
+// free deletes the claims that were made for a pod that leaves its node, and frees the devices of its claims that no other pod uses.
 func (a *allocator) free(pod *corev1.Pod) []cluster.Event {
 	var events []cluster.Event
 	for _, key := range heldBy(pod) {

@@ -28,7 +28,7 @@ func (e *engine) interrupt(m *instance) error {
 	return e.empty(m, notice, &e.record.evictedBySpot)
 }
 
-// shrink checks whether the fleet could be smaller, and starts the commands that save enough.
+// shrink plans consolidation, and starts the commands of the plan.
 func (e *engine) shrink() error {
 	e.agenda.enter(e.now.Add(e.Consolidate), e.shrink)
 	if len(e.waiting) > len(e.refusedNow()) || len(e.instances) == 0 {

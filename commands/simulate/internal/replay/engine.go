@@ -205,7 +205,7 @@ func podOf(a *Arrival) *corev1.Pod {
 	return unbound(p)
 }
 
-// unbound marks a pod as unschedulable, as kube-scheduler does.
+// unbound removes a pod from its node, and marks the pod as unschedulable, as kube-scheduler does.
 func unbound(p *corev1.Pod) *corev1.Pod {
 	p.Spec.NodeName = ""
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
@@ -248,7 +248,7 @@ func (e *engine) await(p *pod) error {
 	return nil
 }
 
-// look adds the next check of the batch to the agenda.
+// look adds the next check of the batch to the agenda, unless an earlier check is in it.
 func (e *engine) look() {
 	due, again := e.batch.Next(e.now)
 	if due {

@@ -30,7 +30,7 @@ func (a *agenda) Pop() any {
 	return last
 }
 
-// enter adds an event at the time at.
+// enter adds an event to the agenda: at its time, do is called.
 func (a *agenda) enter(at time.Time, do func() error) {
 	a.entered++
 	heap.Push(a, item{at, a.entered, do})

@@ -42,7 +42,7 @@ func (e *engine) bind(p *pod, m *instance) error {
 	return e.state.Apply(append(claims, cluster.Upsert(p.object))...)
 }
 
-// launch buys a node for a claim. Pods are planned again if the cloud has no capacity for their nodes.
+// launch buys a node for a claim. If the cloud has no capacity, launch returns nil, and the pods are planned again.
 func (e *engine) launch(claim *v1.NodeClaim) (*instance, error) {
 	e.launched++
 	claim.Name = fmt.Sprintf("%s%05d", strings.TrimSuffix(claim.GenerateName, "-")+"-", e.launched)

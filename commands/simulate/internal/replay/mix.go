@@ -39,12 +39,12 @@ const (
 	EventCommand      = "consolidation"
 )
 
-// mixRecord adds up hours of nodes, by name and period.
+// mixRecord adds up hours of nodes, by family or capacity type, and by period.
 type mixRecord struct {
 	hours map[string][]float64
 }
 
-// count returns the present number of ready nodes by name.
+// count returns the present number of ready nodes by the name that the function name makes of their labels.
 func count(instances map[string]*instance, name func(labels map[string]string) string) map[string]int {
 	out := map[string]int{}
 	for _, m := range instances {
@@ -78,8 +78,8 @@ func (r *mixRecord) add(nodes map[string]int, period, periods int, hours float64
 	}
 }
 
-// result returns the average number of nodes by name; the names with the most nodes come first. If there are more than most names, the last
-// one adds up the others.
+// result returns the average number of nodes in each period, by name; the names with the most hours come first. If there are more than most
+// names, one more entry adds up the others.
 func (r *mixRecord) result(lengths []float64, most int) []Mix {
 	type named struct {
 		name  string

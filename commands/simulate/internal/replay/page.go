@@ -112,7 +112,8 @@ func dayOf(d time.Duration) string {
 	return fmt.Sprintf("on day %d, %02d:%02d", day, d/time.Hour%24, d/time.Minute%60)
 }
 
-// packing draws the fleet at the time when it had the most nodes. Pods whose names differ only in a number at the end are one workload.
+// packing draws the fleet at the time when it had the most nodes, and no pod was pending. Pods whose names differ only in a number at the
+// end are one workload.
 func (r *Result) packing() report.Packing {
 	out := report.Packing{Title: fmt.Sprintf("The nodes %s, when there were most", dayOf(r.PackedAt)), Resources: []string{"CPU", "memory"}}
 	for _, n := range r.Packing {

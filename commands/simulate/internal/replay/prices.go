@@ -144,8 +144,8 @@ func (r *priceRecord) launched(t *terms) {
 	r.ranged, r.unknown = r.ranged || t.ranged, r.unknown || t.unknown
 }
 
-// pass adds the cost of the instances for a number of hours. The cost of each hour is a whole number of nano-USD, so that the order of the
-// additions does not matter.
+// pass adds the cost of the instances for a number of hours. Costs per hour are added up as whole numbers of nano-USD, so that the order of
+// the additions does not matter.
 func (r *priceRecord) pass(instances map[string]*instance, hours float64) {
 	var onDemand, low, high int64
 	costs := map[PricesFrom]int64{}

@@ -35,7 +35,8 @@ func drawComparison(c Comparison) drawnComparison {
 	return drawnComparison{Comparison: c, Bars: drawBars(c.Bars, 0)}
 }
 
-// drawBars draws bars. The longest bar fills the width; if most is larger than its value, a bar of that value would fill it.
+// drawBars draws bars. drawBars draws bars. The longest bar fills the width, unless most is larger: then a bar with the value most would
+// fill it.
 func drawBars(bars []Bar, most float64) []drawnBar {
 	for _, b := range bars {
 		most = max(most, b.Value)
