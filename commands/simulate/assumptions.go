@@ -66,8 +66,8 @@ func (a *assumptions) write(w io.Writer) {
 }
 
 // inRegion converts the built-in catalogue to the region that --region or the cluster's nodes name, with the zones of the nodes. Without
-// --region, the catalogue is used unchanged if the nodes name no region, or several; if there are nodes, the snapshot records that the region is a guess.
-// Catalogues from the user, and the answers of AWS, state their own region: they are returned unchanged.
+// --region, the catalogue is used unchanged if the nodes name no region, or several; if there are nodes, the snapshot records that the
+// region is a guess. Catalogues from the user, and the answers of AWS, state their own region: they are returned unchanged.
 func (s *simulation) inRegion(facts *catalog.Catalog, snapshot *scheduling.Snapshot) (*catalog.Catalog, error) {
 	if s.provider != providerFile || s.catalog != "" {
 		return facts, nil

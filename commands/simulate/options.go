@@ -49,7 +49,7 @@ type options struct {
 	cluster clusterOptions
 	// provider says where instance types and prices come from.
 	provider providerKind
-	// region is the AWS region; empty means the region of the environment.
+	// region is the AWS region; empty means the region of the nodes or, with --provider aws, of the environment.
 	region string
 	// catalog is the file of instance types; empty means the embedded catalogue.
 	catalog string
@@ -102,13 +102,13 @@ type options struct {
 	instanceTypes settings.AWS
 	// replay contains the values of --replay and its flags.
 	replay replayOptions
-	// diff is the file with the other set of NodePools to compare with; empty means none.
+	// diff is the file with the other set of NodePools or workloads to compare with; empty means none.
 	diff string
 	// page is the file of --html, and costLabel the label by which the page also divides the cost.
 	page, costLabel string
 	// policy contains the values of --policy and --report.
 	policy policyOptions
-	// explain is the object that explain is about; its kind is empty for other questions.
+	// explain is the object that the command explain is about; its kind is empty for other commands.
 	explain explainOptions
 	// replace selects the nodes that are left out of the plan. It is the value of the flag replaceFlag. It is nil without the flag.
 	replace     labels.Selector
@@ -193,7 +193,7 @@ func choose[T any](flag, word string, choices ...choice[T]) (T, error) {
 	return none, fmt.Errorf("--%s %q: not one of %s", flag, word, strings.Join(words, ", "))
 }
 
-// parseInterleaved lets flags parse args until no flag is left, and returns what is not a flag.
+// parseInterleaved parses the flags in args, which may stand before, between and after other arguments, and returns the other arguments.
 func parseInterleaved(flags *flag.FlagSet, args []string) ([]string, error) {
 	var rest []string
 	for {
@@ -298,7 +298,7 @@ func (o options) check(given map[string]bool) error {
 	return nil
 }
 
-// checkPlanner refuses flags that would have no effect.
+// checkPlanner refuses an unknown planner, and flags of consolidation that would have no effect.
 func (o options) checkPlanner(given map[string]bool) error {
 	if !slices.Contains([]settings.DisruptionPlanner{settings.PlannerGlobal, settings.PlannerReference}, o.planner) {
 		return fmt.Errorf("--planner %q: not one of global, reference", o.planner)

@@ -35,7 +35,7 @@ func (s *simulation) writePage(make func() *report.Page) error {
 	return nil
 }
 
-// remarksOf returns the paragraphs below a page's figures: assumptions, where prices come from, and notes.
+// remarksOf returns the paragraphs below a page's figures: assumptions, and where prices come from.
 func (s *simulation) remarksOf(sources []priceSource) []string {
 	var out []string
 	for _, line := range s.assumed.list() {

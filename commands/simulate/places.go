@@ -62,8 +62,8 @@ func (p *nodePlaces) add(n *corev1.Node) {
 	}
 }
 
-// region returns the AWS region of the nodes. If the nodes are not in exactly one AWS region, region is empty and instead says which
-// regions they have.
+// region returns the AWS region of the nodes. If the nodes are not in exactly one AWS region, region is empty, and the result instead says
+// why; both are empty if there are no nodes.
 func (p *nodePlaces) region() (region, instead string) {
 	switch regions := sortedKeys(p.nodes); {
 	case len(regions) == 1:

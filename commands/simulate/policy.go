@@ -160,7 +160,7 @@ func (d *difference) facts(before, after result, cluster *scheduling.Snapshot) *
 	return f
 }
 
-// evictedFrom counts the pods that are evicted if the named nodes are drained; nil names all nodes.
+// evictedFrom counts the pods that are evicted if the nodes in names are drained; nil means all nodes.
 func evictedFrom(snapshot *scheduling.Snapshot, names map[string]bool) int {
 	count := 0
 	for i := range snapshot.Nodes {
@@ -215,8 +215,8 @@ func sortObjects(list []gate.Object) {
 	})
 }
 
-// singleNodeWorkloads returns the workloads with several pods that are all on one node. Pods of Jobs end by themselves, and a DaemonSet has one
-// pod on each node: they don't count.
+// singleNodeWorkloads returns the workloads with several pods that are all on one node. Pods of Jobs end by themselves, and pods of
+// DaemonSets and static pods can't move: they don't count.
 func singleNodeWorkloads(r result) []gate.Object {
 	type spread struct {
 		pods  int

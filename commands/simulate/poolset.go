@@ -148,8 +148,8 @@ func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Sn
 	return exitPlaced, nil
 }
 
-// drift adds to the difference the nodes of the cluster, and the nodes that are removed if the other set of pools is used. It returns the
-// names of the removed nodes.
+// drift adds the cost of all nodes to d.before, and the cost of the nodes that stay to d.after. It adds the nodes that are removed if the
+// other set of pools is used to d.nodes, and returns their names.
 func (d *difference) drift(snapshot *scheduling.Snapshot, old, other poolSet, after *scheduling.Snapshot, prices nodePrices) (map[string]bool, error) {
 	gone := make(map[string]bool)
 	lookup := snapshot.Vocabulary.Compile()
@@ -195,7 +195,7 @@ func driftUnder(
 	if claim.Annotations == nil {
 		claim.Annotations = make(map[string]string)
 	}
-	// A claim without a current hash gets that of the old pool.
+	// A claim without a current hash gets the hash of the old pool.
 	if claim.Annotations[v1.NodePoolHashVersionAnnotationKey] != v1.NodePoolHashVersion {
 		claim.Annotations[v1.NodePoolHashVersionAnnotationKey] = v1.NodePoolHashVersion
 		claim.Annotations[v1.NodePoolHashAnnotationKey] = was.Object.Hash()

@@ -250,7 +250,8 @@ func (r differenceText) writeNodes(w io.Writer) {
 	fmt.Fprint(w, "  Drifted nodes go within the budgets of their pools, nodes of a deleted pool with it.\n")
 }
 
-// change returns the difference of the costs; it has percentages only if the costs of all nodes are known.
+// change says how the cost changes. This is a percentage if the prices of all nodes before are known, and unknown if the price of a removed
+// node is unknown.
 func (d *difference) change() string {
 	was, is := roundDollars(d.before.cost), roundDollars(d.after.cost)
 	going := false

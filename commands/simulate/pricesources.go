@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// priceSource is the origin of prices of new nodes, with their day, region and reliability.
+// priceSource is the origin of prices of nodes, with their day, region and reliability.
 type priceSource struct {
 	CapacityType string `json:"capacityType"`
 	Source       string `json:"source"`
@@ -70,7 +70,7 @@ type pricing struct {
 	low, high float64
 }
 
-// pricingOf returns the prices that the plan states or, if it states none, the capacity types of its nodes.
+// pricingOf returns the prices in plan.Prices; if it is nil, it returns only the costs of the new nodes by capacity type.
 func pricingOf(plan *scheduling.Plan) pricing {
 	if p := plan.Prices; p != nil {
 		return pricing{
@@ -94,7 +94,7 @@ func pricingOf(plan *scheduling.Plan) pricing {
 	return p
 }
 
-// otherwise returns how much the cost could differ, or "" if it could not.
+// otherwise is a sentence about the cost at other prices, or "" if no other prices are known.
 func (p pricing) otherwise() string {
 	mark := ""
 	if p.estimated {

@@ -67,7 +67,7 @@ func nearest(reason scheduling.Reason) string {
 	return reason.NearestMiss.String()
 }
 
-// writeWrapped writes text in lines that fit the canvas, the first after lead, the others indented as far as lead.
+// writeWrapped writes text in lines that fit the canvas: lead precedes the first line, and the other lines are indented by its width.
 func (r textReport) writeWrapped(w io.Writer, lead, text string) {
 	for _, line := range wrap(text, r.width-width(lead)) {
 		fmt.Fprintln(w, lead+line)

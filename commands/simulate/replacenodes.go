@@ -58,7 +58,7 @@ func (e *noSuchNodesError) Error() string {
 	return fmt.Sprintf("%s %s: no node of the input (%s) has such labels: %s", e.flag, e.selector, number(len(e.nodes)), strings.Join(why, "; "))
 }
 
-// mostNamed is how many labels or values an error lists.
+// mostNamed is how many names, labels or values a message lists.
 const mostNamed = 5
 
 // unmet returns a text about a term of the selector that no node meets: it lists the labels that the nodes have.

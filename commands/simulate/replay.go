@@ -202,7 +202,7 @@ func whenOf(at, length time.Duration) string {
 	return fmt.Sprintf("day %.1f", at.Hours()/24)
 }
 
-// stretchesOf combines the periods of a series into fewer, longer ones.
+// stretchesOf combines the periods of a series into at most n longer periods, with mean values.
 func stretchesOf(series []replay.Point, n int) []replay.Point {
 	var out []replay.Point
 	for i := range n {

@@ -29,7 +29,7 @@ import (
 
 // Exit statuses, part of the contract in the package comment and in --help.
 const (
-	// exitPlaced means that all pods have a place.
+	// exitPlaced means that the question was answered; for a plan, it means that all pods have a place.
 	exitPlaced = 0
 	// exitInput means that the input or the usage is wrong, and nothing was planned.
 	exitInput = 1
@@ -306,7 +306,7 @@ func (s *simulation) documentOf(r result, prices pricing) document {
 	return d
 }
 
-// notes returns the remarks about reading the input, for the JSON output.
+// notes returns the notes of the remarks that have one, for the JSON output.
 func (s *simulation) notes() []planNote {
 	notes := make([]planNote, 0, len(s.remarks))
 	for _, r := range s.remarks {
@@ -357,7 +357,7 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return writeFileFor(name, 0o666, write)
 }
 
-// writeFileFor is writeFile with permissions. An existing file with more permissions than these gets exactly these.
+// writeFileFor is writeFile with permissions. An existing regular file with more permissions than mode gets the permissions of mode.
 func writeFileFor(name string, mode os.FileMode, write func(io.Writer) error) error {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {

@@ -36,7 +36,8 @@ type sharedQuantities struct {
 	written quantities
 }
 
-// of converts the amounts of a list to the form of documents.
+// The method of converts the amounts of a list to the form of documents; for amounts equal to the previous list's, it returns the previous
+// result.
 func (s *sharedQuantities) of(list corev1.ResourceList) quantities {
 	if s.written == nil || !sameAmounts(s.list, list) {
 		s.list, s.written = list, newQuantities(list)

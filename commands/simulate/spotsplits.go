@@ -15,7 +15,7 @@ type spotSplit struct {
 	Parts   []spotPart `json:"parts,omitempty"`
 }
 
-// spotPart is a group of pending pods with the spot pools that they may use: the listed pools, or all.
+// spotPart is a group of pending pods with the spot pools that they may use: those of Pools, or all if Any is true.
 type spotPart struct {
 	Pods  []string    `json:"pods"`
 	Pools []spotPools `json:"pools,omitempty"`

@@ -30,7 +30,7 @@ const (
 type textReport struct {
 	canvas
 	snapshot *scheduling.Snapshot
-	// plan contains only real pods, held the placeholders.
+	// plan contains only real pods, and held contains the placeholders.
 	plan      *scheduling.Plan
 	held      headroom
 	summary   summary
@@ -38,7 +38,7 @@ type textReport struct {
 	// assumed lists the assumptions; nil if there are none. replaced are nodes that were left out; nil if there are none.
 	assumed  *assumptions
 	replaced *replaced
-	// unpriced are the counted nodes without a known price.
+	// unpriced are the nodes that the printed costs should include, but that have no known price.
 	unpriced unpriced
 	// pricing contains the sources of the prices.
 	pricing pricing

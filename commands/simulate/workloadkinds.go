@@ -53,7 +53,7 @@ func (o *workloadOptions) all() []manifests.WorkloadKind {
 }
 
 // parseWorkloadKind reads KIND.GROUP=PATH or KIND.GROUP=PATH:COUNT*COUNT. A path with "[]" leads through a list; the elements of the list
-// also contain the counts. Without counts the field "replicas" next to the template counts.
+// also contain the counts. Without counts, the field "replicas" next to the template has the number of pods.
 func parseWorkloadKind(text string) (manifests.WorkloadKind, error) {
 	name, rest, found := strings.Cut(text, "=")
 	kind, group, grouped := strings.Cut(name, ".")
@@ -84,8 +84,8 @@ func parseWorkloadKind(text string) (manifests.WorkloadKind, error) {
 // shownWithoutRequests is the number of workloads without requests that are named.
 const shownWithoutRequests = 5
 
-// remarkOnRequests lists pods that request neither CPU nor memory: of a node's capacity, they use only the number of pods. Pods of one
-// workload share their containers, which are checked once.
+// remarkOnRequests lists pods that request neither CPU nor memory: the plan counts them only against a node's maximum number of pods. Pods
+// of one workload share their containers, which are checked once.
 func (s *simulation) remarkOnRequests(snapshot *scheduling.Snapshot) {
 	var (
 		of          workloadTally

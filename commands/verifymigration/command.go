@@ -197,7 +197,8 @@ func verify(ctx context.Context, o options, stdin io.Reader) (migration.Report, 
 	return migration.Verify(ctx, in, migration.Clients{EC2: api, Migration: clients.EC2Migration(sdk.Normal), IAM: clients.IAMMigration(sdk.Normal)})
 }
 
-// details returns the facts about the cluster that nodes need: from the flags, or from EKS.
+// details returns the facts about the cluster that nodes need: from the flags, from the Service kube-dns and, without --api-server, from
+// EKS.
 func (o options) details(ctx context.Context, clients *sdk.Clients, dns string) (launchtemplate.Cluster, error) {
 	cluster := launchtemplate.Cluster{
 		Name: o.cluster, Region: clients.Region(), Endpoint: o.apiServer, CABundle: o.caBundle, ServiceCIDR: o.serviceCIDR, DNS: o.dns,

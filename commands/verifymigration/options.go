@@ -29,7 +29,7 @@ type options struct {
 	program string
 	cluster string
 	files   []string
-	// kubectl is the program; kubeconfig and kubeContext are its flags.
+	// kubectl is the program; kubeconfig and kubeContext are the values of its flags --kubeconfig and --context.
 	kubectl, kubeconfig, kubeContext string
 	// apiServer, caBundle, serviceCIDR and dns are details of the cluster; if they are empty, the command reads them from the cluster.
 	apiServer, caBundle, serviceCIDR, dns string

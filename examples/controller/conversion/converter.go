@@ -55,7 +55,7 @@ type object = map[string]any
 
 // pair is a kind with its two API versions.
 type pair struct {
-	// up and down convert JSON text to the object of the later or earlier version.
+	// up converts the JSON text of a v1beta1 object to a v1 object, and down the JSON text of a v1 object to a v1beta1 object.
 	up, down func([]byte) (any, error)
 	// later and earlier return an error for fields that the types of v1 and v1beta1 don't have.
 	later, earlier func([]byte) error
@@ -117,7 +117,7 @@ func step[From, To any](convert func(*From) (*To, conversion.Warnings)) func([]b
 	}
 }
 
-// strictly decodes, and returns an error for fields that the type does not have.
+// strictly checks text by decoding it into a T: fields that T does not have are an error.
 func strictly[T any](text []byte) error {
 	if err := quantities.CheckJSON(text, reflect.TypeFor[T]()); err != nil {
 		return err
@@ -187,7 +187,8 @@ func (c Converter) convert(ctx context.Context, text []byte, from, to schema.Gro
 	return aside.putBack(converted), nil
 }
 
-// expiry sets a claim's expireAfter to that of its pool, unless the claim has one.
+// expiry sets expireAfter of hub, a claim, to that of the claim's pool, unless the annotation LaterFieldsAnnotationKey of old contains an
+// expireAfter.
 func (c Converter) expiry(ctx context.Context, old, hub object) error {
 	for _, f := range fieldsOf(annotationsOf(old)[LaterFieldsAnnotationKey]) {
 		if len(f.Path) == 2 && f.Path[1] == "expireAfter" {
