@@ -208,7 +208,7 @@ func compareWorkloads(before, after *scheduling.Snapshot) []workloadChange {
 	return list
 }
 
-// differs compares sizes. Sums of the same numbers, added in another order, may differ in the last digits.
+// differs reports whether the sizes differ by more than a rounding error: the order of additions may change the last digits of CPU and Memory.
 func (z workloadSize) differs(other workloadSize) bool {
 	near := func(a, b float64) bool { return a-b < 1e-6 && b-a < 1e-6 }
 	return z.Pods != other.Pods || !near(z.CPU, other.CPU) || !near(z.Memory, other.Memory)

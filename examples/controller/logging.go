@@ -107,7 +107,7 @@ func (r reporting) Write(record []byte) (int, error) {
 	return n, err
 }
 
-// all writes to each of its writers, even if one of them fails.
+// all is a writer that writes to each of its writers, even if one of them fails.
 type all []io.Writer
 
 func (a all) Write(record []byte) (int, error) {

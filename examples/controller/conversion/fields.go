@@ -21,8 +21,8 @@ const (
 type field struct {
 	// Path is the list of names from the object to the field; the first is spec or status.
 	Path []string `json:"path"`
-	// Was is its value after the conversion to the other version and back; nil if it is lost. While the object has this value, Is replaces
-	// it.
+	// Was is its value after the conversion to the other version and back; nil if it is lost. If the field still has this value when the
+	// object is converted back, Is replaces it.
 	Was *json.RawMessage `json:"was,omitempty"`
 	// Is is the original value; nil if there was none.
 	Is *json.RawMessage `json:"is,omitempty"`

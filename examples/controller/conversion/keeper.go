@@ -100,7 +100,7 @@ func (k *Keeper) ensure(ctx context.Context) (again bool, err error) {
 	return false, nil
 }
 
-// store writes the Secret, unless it has changed since it was read.
+// store writes the Secret. again is true if the Secret has changed since it was read: then nothing was written.
 func (k *Keeper) store(ctx context.Context, secret *corev1.Secret, kept keptCertificate, missing bool) (again bool, err error) {
 	next := secret.DeepCopy()
 	next.Data = map[string][]byte{

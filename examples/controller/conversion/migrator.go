@@ -91,7 +91,7 @@ func storedVersion(crd *apiextensionsv1.CustomResourceDefinition) string {
 	return crd.Spec.Versions[i].Name
 }
 
-// settle waits until every API server writes objects in the storage versions of the CRDs that were read before.
+// settle waits for m.Settle: in this time, every API server learns the storage versions of the CRDs that were read before.
 func (m *Migrator) settle(ctx context.Context) error {
 	timer := time.NewTimer(max(0, option.Or(m.Settle, DefaultSettle)))
 	defer timer.Stop()

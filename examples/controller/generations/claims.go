@@ -67,7 +67,7 @@ func (s *claimState) give(claim *v1.NodeClaim) {
 	claim.Status.LastPodEventTime, claim.Status.ImageID = s.LastPodEventTime, s.ImageID
 }
 
-// stateOf returns the parts of a claim for which a Machine has no field, or "" if there are none.
+// stateOf returns the parts of a claim for which a Machine has no field, as JSON, or "" if there are none.
 func stateOf(claim *v1.NodeClaim, p *v1alpha5.Provisioner) string {
 	state := claimState{
 		TerminationGracePeriod: claim.Spec.TerminationGracePeriod, LastPodEventTime: claim.Status.LastPodEventTime, ImageID: claim.Status.ImageID,
@@ -100,7 +100,7 @@ func expireAfter(p *v1alpha5.Provisioner) v1.NillableDuration {
 	return v1.NewNillableDuration(time.Duration(seconds) * time.Second)
 }
 
-// machine converts the claim to a Machine: it changes the stored one or, if that is nil, creates one of the Provisioner p.
+// machine converts the claim to a Machine: to a changed copy of stored or, if stored is nil, to a new Machine of the Provisioner p.
 func (t *translator) machine(claim *v1.NodeClaim, stored *v1alpha5.Machine, p *v1alpha5.Provisioner) *v1alpha5.Machine {
 	in := claim.DeepCopy()
 	v1.SetGenerationOf(in, v1.GenerationV1)

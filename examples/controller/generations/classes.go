@@ -30,7 +30,7 @@ func (n className) String() string {
 	return classPrefix + n.template + "/" + n.provisioner
 }
 
-// parseClass parses a result of className.String.
+// parseClass parses a result of className.String. For other names, it returns the zero value.
 func parseClass(name string) className {
 	rest, first := strings.CutPrefix(name, classPrefix)
 	if !first {
@@ -132,7 +132,7 @@ func (t *translator) class(template *awsv1alpha1.AWSNodeTemplate, p *v1alpha5.Pr
 	return nil, result.Warnings
 }
 
-// placeClass sets the node class's name and its remembered status.
+// placeClass sets the node class's name, UID, generation and kubelet block, and restores its facts from t.classes.
 func (t *translator) placeClass(class *awsv1.EC2NodeClass, template *awsv1alpha1.AWSNodeTemplate, p *v1alpha5.Provisioner) {
 	var name className
 	class.UID, class.Generation = "", 0
@@ -166,7 +166,7 @@ func (t *translator) placeClass(class *awsv1.EC2NodeClass, template *awsv1alpha1
 	class.Status = *notes.status.DeepCopy()
 }
 
-// noteClass remembers the status of a node class.
+// noteClass remembers the status, the annotations and the finalizers of a node class in t.classes.
 func (t *translator) noteClass(class *awsv1.EC2NodeClass) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

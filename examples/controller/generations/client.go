@@ -33,7 +33,7 @@ func (c *translating) List(ctx context.Context, list client.ObjectList, options 
 	return c.reader.List(ctx, list, options...)
 }
 
-// first reports whether the object was created as v1alpha5.
+// first is true for an object that was created as v1alpha5.
 func first(object client.Object) bool {
 	switch o := object.(type) {
 	case *v1.NodePool, *v1.NodeClaim:

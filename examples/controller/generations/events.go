@@ -49,7 +49,7 @@ func (t *teller) stored(about runtime.Object) runtime.Object {
 }
 
 // reference returns a reference to the Provisioner or Machine with this name, if the name states the generation v1alpha5 or the UID
-// matches.
+// matches; otherwise, it returns ref.
 func (t *teller) reference(ref *corev1.ObjectReference) *corev1.ObjectReference {
 	if name, older := strings.CutPrefix(ref.Name, classPrefix); older && (ref.Kind == v1.KindNodeClaim || ref.Kind == v1.KindNodePool) {
 		kind := machineKind

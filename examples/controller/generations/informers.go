@@ -284,7 +284,7 @@ func (b *both) add(to func(cache.Informer, toolscache.ResourceEventHandler) (too
 	return &out, nil
 }
 
-// RemoveEventHandler removes a handler of AddEventHandler.
+// RemoveEventHandler removes a handler that AddEventHandler has added.
 func (b *both) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error {
 	list, ok := handle.(*registrations)
 	if !ok {
@@ -323,7 +323,8 @@ type allDone []toolscache.ResourceEventHandlerRegistration
 // Name returns the name of the first registration's checker.
 func (a allDone) Name() string { return a[0].HasSyncedChecker().Name() }
 
-// Done is closed when all are done. Callers wait for one registration at a time: see toolscache.WaitFor.
+// Done returns a channel that is closed when all registrations are done. Callers wait for one registration at a time: see
+// toolscache.WaitFor.
 func (a allDone) Done() <-chan struct{} {
 	done := make(chan struct{})
 	go func() {

@@ -56,7 +56,8 @@ func (t *translator) pool(p *v1alpha5.Provisioner) (*v1.NodePool, conversion.War
 	return nil, result.Warnings
 }
 
-// placePool sets the pool's generation and its remembered status.
+// placePool sets the pool's generation, the name of its node class, and its status. The parts of the status that a Provisioner lacks come
+// from t.pools.
 func (t *translator) placePool(pool *v1.NodePool, p *v1alpha5.Provisioner) {
 	v1.SetGenerationOf(pool, v1.GenerationV1Alpha5)
 	if ref := &pool.Spec.Template.Spec.NodeClassRef; ours(*ref) {

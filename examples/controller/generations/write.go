@@ -45,7 +45,7 @@ func mergeOf(object client.Object, patch client.Patch) (change, error) {
 	return out, nil
 }
 
-// wholly returns the change that replaces the whole object.
+// The result of wholly is the change that replaces the whole object.
 func wholly(object client.Object) change {
 	fields, _ := asMap(object) // all objects of this project can be converted to JSON
 	return change{fields, object.GetResourceVersion(), true}
@@ -80,7 +80,7 @@ func merged(document, patch map[string]any) map[string]any {
 	return out
 }
 
-// apply applies the change to base: to metadata and spec, or to the status only.
+// apply sets want to base with the change: with a changed status only if status is true, and otherwise with changed metadata and spec only.
 func (c change) apply(base, want client.Object, status bool) error {
 	fields, err := asMap(base)
 	if err != nil {

@@ -188,7 +188,8 @@ func (s *Simulator) runs(name string) (Behaviour, bool) {
 	return Behaviour{}, false
 }
 
-// nodeDeleted forgets an instance whose node is gone, unless it still runs, and reports whether the instance is simulated.
+// nodeDeleted forgets the instance of a deleted node, unless the instance still runs, and reports whether the node belonged to a simulated
+// instance.
 func (s *Simulator) nodeDeleted(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -88,8 +88,8 @@ func (s *Simulator) watch() error {
 	return nil
 }
 
-// onNodeDeleted queues the pods of a simulated node, which are deleted with it. Kubernetes' own garbage collection would take
-// almost a minute.
+// onNodeDeleted removes the pods of a deleted node if the node was simulated. Kubernetes' own garbage collection would take almost a
+// minute.
 func (s *Simulator) onNodeDeleted(object any) {
 	if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = unknown.Obj

@@ -100,7 +100,8 @@ func (c *Costs) Peers() [][]string {
 	return c.peers
 }
 
-// peersOf returns the groups of similar instance types in a snapshot.
+// peersOf returns the groups of at least leastPeers similar spot instance types for which the snapshot has nodes; groups with the most
+// nodes come first.
 func peersOf(s *scheduling.Snapshot) [][]string {
 	shapes, names := map[string]shape{}, map[shape]map[string]bool{}
 	for _, types := range s.Catalogs {

@@ -21,7 +21,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// claimsByClass finds NodeClaims by the EC2NodeClass they refer to.
+// claimsByClass is the name of the index of NodeClaims by the EC2NodeClass they refer to.
 const claimsByClass = "spec.nodeClassRef.ec2nodeclass"
 
 var claimObject = &v1.NodeClaim{}

@@ -224,7 +224,7 @@ func (a *actor) createInstance(ctx context.Context, r *round, e provisioning.Cre
 	claim := e.Claim
 	answer, err := e.Launch(ctx, a.provider)
 	if ctx.Err() != nil {
-		// The process stopped during the call. The next process calls again and gets the same instance (CP-CREATE).
+		// The process stopped during the call. The next process calls Create again, and gets the same instance.
 		return errors.Join(ctx.Err(), err)
 	}
 	now := a.now()

@@ -57,7 +57,7 @@ func (r *conditionReader) of(object client.Object) (kind string, conditions []me
 	return gvk.Kind, conditionsOfClass(object)
 }
 
-// conditionsOfClass returns the conditions that every kind has in the same place, or none for a kind without conditions.
+// conditionsOfClass returns the conditions in status.conditions, or none for a kind without this field.
 func conditionsOfClass(class client.Object) []metav1.Condition {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(class)
 	if err != nil {
