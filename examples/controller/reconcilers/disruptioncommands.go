@@ -101,7 +101,7 @@ func approving(list []*disruption.Execution) int {
 	return n
 }
 
-// stride runs the steps of one command that are possible now.
+// stride runs the steps of one command that are possible now, at most longestStride, and returns when to continue.
 func (d *disruptor) stride(ctx context.Context, e *disruption.Execution) time.Duration {
 	d.mu.Lock()
 	run := d.running[e.Command().ID]

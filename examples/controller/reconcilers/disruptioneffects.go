@@ -19,8 +19,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// effect carries out one effect of a command; run is nil for effects that are undone after a restart. A missing object causes no error. If
-// run is not nil, a write conflict causes no error, because the command repeats the effect.
+// effect carries out one effect of a command; run is nil for effects that clean up after earlier commands. A missing object causes no
+// error. If run is not nil, a write conflict causes no error, because the command repeats the effect.
 func (d *disruptor) effect(ctx context.Context, run *commandRun, effect disruption.Effect) error {
 	err := disruption.Do(ctx, effect, commandEffects{d, run})
 	if err != nil && run != nil && apierrors.IsConflict(err) {
@@ -156,7 +156,7 @@ func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e di
 	return nil
 }
 
-// order converts a replacement to the launcher's type.
+// order returns the launch that creates a replacement.
 func (d *disruptor) order(ctx context.Context, r disruption.Replacement) (provisioning.Launch, error) {
 	view, err := d.planner.view(ctx, d.now())
 	if err != nil {

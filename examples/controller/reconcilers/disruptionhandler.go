@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// commandEffects executes the effects of one command; run is nil for effects that are undone after a restart. It implements a method for every
-// kind of effect, so that a new kind does not compile without one.
+// commandEffects executes the effects of one command; run is nil for effects that clean up after earlier commands. It implements a method
+// for every kind of effect, so that a new kind does not compile without one.
 type commandEffects struct {
 	d   *disruptor
 	run *commandRun

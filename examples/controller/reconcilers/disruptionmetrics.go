@@ -99,7 +99,7 @@ func (m *disruptionMetrics) take(samples ...[]disruption.Sample) {
 	}
 }
 
-// show sets the gauges. It resets them first, so that the gauges of deleted pools disappear.
+// show sets the gauges. It first resets the gauges in names, so that the gauges of deleted pools disappear.
 func (m *disruptionMetrics) show(samples []disruption.Sample, names ...string) {
 	for _, name := range names {
 		m.gauges[name].Reset()

@@ -79,7 +79,7 @@ func (d *disruptor) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// current returns the current report, for one node unless the name is empty.
+// current returns the current report, with the verdict on one node, or on all nodes if node is empty.
 func (d *disruptor) current(node string) DisruptionReport {
 	out := DisruptionReport{Verdicts: []NodeVerdict{}}
 	d.report.mu.Lock()

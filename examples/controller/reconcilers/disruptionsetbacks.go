@@ -42,7 +42,7 @@ func (d *disruptor) holdBack(cmd *disruption.Command) bool {
 const overRateFor = 10 * time.Minute
 
 // overRate holds back a command that launches more nodes than NodesPerMinute ever allows at once: some nodes would be launched and then
-// wait for the others. Planners that know the limit make no such command. Commands for drifted nodes are exempt.
+// wait for the others. Planners that know the limit make no such command. Only commands with the reason Underutilized are held back.
 func (d *disruptor) overRate(cmd *disruption.Command) *disruption.HeldBackError {
 	most := d.options.nodesPerMinute
 	if most <= 0 || len(cmd.Replacements) <= most || cmd.Reason != disruption.ReasonUnderutilized {
@@ -96,7 +96,7 @@ func (d *disruptor) forcedOut(started disruption.Disruption) {
 	wake(d.moved)
 }
 
-// saveUnsaved stores unsaved histories of pools, and returns when to retry failed writes; 0 means never.
+// saveUnsaved stores unsaved histories of pools, and returns when to retry failed writes; 0 means that none failed.
 func (d *disruptor) saveUnsaved(ctx context.Context) time.Duration {
 	d.mu.Lock()
 	pools := maps.Clone(d.unsaved)

@@ -115,7 +115,7 @@ func (d *disruptor) recheck(ctx context.Context, view *cluster.View, list []*dis
 	return fleet, good, rejected, nil
 }
 
-// void marks a command as no longer valid.
+// void reports that a command is no longer valid.
 func (d *disruptor) void(cmd *disruption.Command, why *disruption.RejectedError) {
 	d.log.Info("invalidated disruption command", "command", cmd.ID, "description", cmd.String(), "category", why.Category, "reason", why.Error())
 	d.tellRejection(cmd, why)

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// roundEffects carries out the effects of one round. It has a method for every kind, so that a new kind does not compile without
+// roundEffects carries out the effects of one round. It has a method for every kind of effect, so that a new kind does not compile without
 // one.
 type roundEffects struct {
 	actor *actor

@@ -57,7 +57,7 @@ func (e *evictions) add(pod provisioning.EvictPod) {
 	wake(e.wake)
 }
 
-// remove forgets pods whose node is gone.
+// remove forgets the pods of a node that is gone.
 func (e *evictions) remove(pods []*corev1.Pod) {
 	uids := make([]types.UID, 0, len(pods))
 	for _, pod := range pods {

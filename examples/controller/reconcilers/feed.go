@@ -31,7 +31,7 @@ type feed struct {
 	now     func() time.Time
 	// seen is called for every change, with the object before and after; before is nil for a new object, after is nil for a deleted object.
 	seen func(before, after client.Object)
-	// later watches other kinds; nil if there are none.
+	// later watches kinds that the API server starts to serve later; nil if all kinds are served.
 	later *laterGroups
 }
 

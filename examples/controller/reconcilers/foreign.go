@@ -38,8 +38,8 @@ func (a *actor) foreignPool(pool *v1.NodePool) bool {
 	return !a.owns(pool.Spec.Template.Spec.NodeClassRef)
 }
 
-// misspelt reports whether a pool's node class reference is probably misspelt: it has this provider's group, but another kind. Conditions
-// are written only to pools whose reference has this provider's group.
+// misspelt reports whether a pool's node class reference has this provider's API group. If its kind is not the provider's, the reference is
+// probably misspelt. Conditions are written only to pools whose reference has this provider's group.
 func (a *actor) misspelt(pool *v1.NodePool) bool {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	return slices.ContainsFunc(a.provider.Describe().NodeClasses, func(kind metav1.GroupKind) bool { return kind.Group == ref.Group })

@@ -30,7 +30,7 @@ func (h *health) registered(ctx context.Context, c client.Reader, claim *v1.Node
 	}
 }
 
-// givenUp records that a claim was given up because its node did not register.
+// givenUp records that a claim was given up because its instance was not launched, or its node did not register, in time.
 func (h *health) givenUp(ctx context.Context, c client.Reader, claim *v1.NodeClaim) {
 	pool, err := poolOf(ctx, c, claim)
 	if err != nil || pool == nil {

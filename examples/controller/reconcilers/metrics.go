@@ -227,7 +227,7 @@ func (m *metrics) poolGone(name string) {
 	m.learnedTypes.DeletePartialMatch(mine)
 }
 
-// learnedShown sets the number of the pool's types with learned devices; 0 removes the gauge.
+// learnedShown sets the number of the pool's types with learned devices. It sets no gauge if there are none.
 func (m *metrics) learnedShown(pool *v1.NodePool, corrections learned.Corrections) {
 	types := map[string]bool{}
 	for i := range corrections {

@@ -248,8 +248,8 @@ func (s *stateMetrics) passEnded()              { s.passing.Store(0) }
 // learn stores the instance types of a planning pass, which contain the prices.
 func (s *stateMetrics) learn(set *provisioning.PoolSet) { s.catalogs.Store(set) }
 
-// poolCosts sends the costs of the pools' instances at the prices of the last planning pass. Offerings that are no longer available have no
-// price.
+// poolCosts sends the costs of the pools' instances at the prices of the last planning pass. An offering that is not in the pool's catalog
+// counts as 0.
 func (s *stateMetrics) poolCosts(view *cluster.View, gauge func(*prometheus.Desc, float64, ...string)) {
 	set := s.catalogs.Load()
 	if set == nil {

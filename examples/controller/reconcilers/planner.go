@@ -220,7 +220,8 @@ func (p *planner) look(ctx context.Context, now time.Time) (*scheduling.Snapshot
 	return view.Snapshot, set, nil
 }
 
-// view returns the view for components that remove instances.
+// view returns the view for components that remove instances: in it, pods that must not be moved use the room that ProvisioningRequests
+// have booked.
 func (p *planner) view(ctx context.Context, now time.Time) (*cluster.View, error) {
 	view, _, err := p.resolve(ctx, now)
 	if err != nil {

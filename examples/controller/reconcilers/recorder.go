@@ -43,7 +43,7 @@ type eventKey struct {
 const (
 	// mostRemembered limits how many events are remembered. If there are more, all are forgotten, so at worst an event is published twice.
 	mostRemembered = 20_000
-	// nominationRate and nominationBurst limit the Nominated events (PRV section 16).
+	// nominationRate and nominationBurst limit the Nominated events.
 	nominationRate  = 5.0 // per second
 	nominationBurst = 10.0
 )
@@ -117,7 +117,7 @@ const (
 	longestNote   = 1024
 )
 
-// cut returns the text, or, if it has more bytes than most, its beginning with dots.
+// cut returns text; if text has more bytes than the maximum most, it returns the beginning of text, with dots at the end.
 func cut(text string, most int) string {
 	const dots = "..."
 	if len(text) <= most {
