@@ -48,7 +48,7 @@ type simulation struct {
 
 // simulationOptions are the options of a simulation.
 type simulationOptions struct {
-	// catalog is the file of the instance types; if it is empty, generic types are used.
+	// catalog is the value of --fake-catalog; generic is the only known value.
 	catalog string
 	// alpha adds support for Provisioners.
 	alpha bool
@@ -68,7 +68,7 @@ func newSimulation(ctx context.Context, mgr ctrl.Manager, o simulationOptions, l
 		return nil, err
 	}
 	capabilities := fake.GenericCapabilities()
-	if o.alpha { // Provisioners refer to it, but it does not affect a simulated instance
+	if o.alpha { // Provisioners refer to EC2NodeClasses, which do not affect a simulated instance
 		capabilities.NodeClasses = append(capabilities.NodeClasses, metav1.GroupKind{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass})
 	}
 	s.Cloud, err = fake.New(types, fake.Options{
@@ -95,7 +95,8 @@ func newSimulation(ctx context.Context, mgr ctrl.Manager, o simulationOptions, l
 	}))
 }
 
-// wake restores the instances of existing NodeClaims in the cloud, and starts their kubelets.
+// wake restores the instances of existing NodeClaims in the fake cloud and, unless still is true, starts their kubelets. After the first
+// success, it does nothing.
 func (s *simulation) wake(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,8 +127,8 @@ func (s *simulation) wake(ctx context.Context) error {
 	return nil
 }
 
-// bootRestored starts the kubelets of restored instances. The termination of instances continues after a restart. Otherwise a simulated
-// kubelet could register a drained node again, and nobody would remove it.
+// bootRestored starts the kubelets of restored instances. Before that, it continues the termination of instances that an earlier process
+// began to terminate. Otherwise a simulated kubelet could register a drained node again, and nobody would remove it.
 func (s *simulation) bootRestored(ctx context.Context, claims []v1.NodeClaim) error {
 	for i := range claims {
 		claim := claims[i].DeepCopy()

@@ -65,7 +65,7 @@ func OpenJournal(path string) (*Journal, error) {
 	return j, nil
 }
 
-// replay reads all lines, and sets the position of the file to the end of the last complete line.
+// replay reads all complete lines, and removes an incomplete last line from the file.
 func (j *Journal) replay() error {
 	var whole int64
 	lines := bufio.NewReader(j.file)

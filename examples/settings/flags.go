@@ -12,7 +12,7 @@ type Flags struct {
 	given []given
 }
 
-// given are the flags in the order in which the user gave them.
+// given is a flag that the user gave, with its text.
 type given struct {
 	setting *setting
 	old     *oldName

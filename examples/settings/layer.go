@@ -32,8 +32,8 @@ func newLayer(source Source) *Layer { return &Layer{Source: source, entries: mak
 
 func (l *Layer) report(p *Problem) { l.Problems = append(l.Problems, p) }
 
-// set adds a value, unless it is invalid or the setting already has a value. A value with over replaces a value without. If the setting has
-// a different value with the same over, set reports a conflict.
+// set adds a value, unless it is invalid or the setting already has a value. A value whose field over is true replaces a value whose field
+// over is false. If the setting has a different value with the same over, set reports a conflict.
 func (l *Layer) set(s *setting, e entry) {
 	effect, err := s.effect(e.text)
 	if err != nil {
@@ -168,7 +168,7 @@ func laidOn(layers []Layer) Settings {
 	return effective
 }
 
-// text formats a setting's value for people. If Legacy is nil, it stays nil.
+// text formats a setting's value for people. show gets a copy of AWS.Legacy, so that it can't change the original.
 func (s Settings) text(of *setting) string {
 	if s.AWS.Legacy != nil {
 		l := *s.AWS.Legacy

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// transitions publishes events about changed conditions (section 16, last row).
+// transitions publishes events about changed conditions.
 type transitions struct {
 	leader   *leadership
 	recorder *recorder
