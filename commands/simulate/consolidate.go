@@ -146,8 +146,8 @@ func (s *simulation) standIn(snapshot *scheduling.Snapshot) {
 	}
 }
 
-// standInClaim creates a NodeClaim for the node. It counts as initialized from the time when the node was created, or from the beginning of
-// time if the node has no creation time. Its last pod event is the start of its newest pod.
+// standInClaim creates a NodeClaim for the node. The NodeClaim counts as initialized since the creation of the node, or since 1970 if the
+// node has no creation time. Its LastPodEventTime is the latest start of a pod on the node; DaemonSet pods don't count.
 func standInClaim(n *scheduling.Node) *v1.NodeClaim {
 	node := n.Object
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{

@@ -128,7 +128,7 @@ func likelyReason(c *disruption.Candidate) disruption.Reason {
 	return disruption.ReasonUnderutilized
 }
 
-// when returns the calendar's time in words.
+// The method when returns the calendar's time in words.
 func (d calendarDocument) when(now time.Time) string {
 	switch {
 	case d.MayGo == nil:

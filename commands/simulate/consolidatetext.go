@@ -203,7 +203,7 @@ func (r consolidationText) writeStays(w io.Writer) {
 	}
 }
 
-// stayMessage returns why a node stays. It omits silent blocks if there are others.
+// stayMessage returns why a node stays. It omits blocks whose method Silent returns true, if there are other blocks.
 func stayMessage(v disruption.Verdict) string {
 	var telling, all []string
 	for _, b := range v.Blocks {

@@ -120,7 +120,7 @@ func runningOn(n *scheduling.Node) []string {
 	return out
 }
 
-// consolidationSteps are the commands in their order, each with the cost of the cluster after it.
+// consolidationSteps are the commands in their order, each with the cost of the cluster after that command.
 func (s *simulation) consolidationSteps(c consolidation, d consolidationDocument) *report.Steps {
 	if len(d.Commands) == 0 {
 		return nil

@@ -89,7 +89,7 @@ func termItems(terms []scheduling.PriceTerm) []string {
 	return out
 }
 
-// writeCommitments shows how much of the commitments of the cost model is used, and for which nodes.
+// writeCommitments shows how much existing nodes and new nodes use of the commitments of the cost model.
 func (r textReport) writeCommitments(w io.Writer) {
 	if len(r.plan.Commitments) == 0 {
 		return
@@ -171,8 +171,8 @@ func (s *simulation) addFees(snapshot *scheduling.Snapshot) error {
 }
 
 // addCommitments puts the commitments and discounts of --commitments before the terms of the cost model. So the fees of the cost model also
-// apply to nodes that commitments cover. Nodes of the input use commitments first. The file states how much of them nodes outside the input
-// use.
+// apply to nodes that commitments cover. Nodes of the input use commitments first. The file states how much of the commitments nodes
+// outside the input use.
 func (s *simulation) addCommitments(snapshot *scheduling.Snapshot) error {
 	if s.commitments == "" {
 		return nil

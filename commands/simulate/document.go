@@ -162,7 +162,7 @@ func newQuantities(list corev1.ResourceList) quantities {
 }
 
 // newDocument converts a plan to the document; solve is the duration of Solve. Except for solve, the document is a function of the snapshot
-// and its plan, so that a replay prints the same document.
+// and its plan, so that planning a saved snapshot again prints the same document.
 func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve time.Duration) document {
 	plan, held := separate(snapshot, plan)
 	d := document{

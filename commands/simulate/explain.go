@@ -214,7 +214,7 @@ func (r ruleDocument) change() string {
 	return "the same"
 }
 
-// then returns what else differs without the rule: the number of pods with a place, and the place of the explained pod.
+// The method then returns what else differs without the rule: the number of pods with a place, and the place of the explained pod.
 func (r ruleDocument) then() string {
 	var parts []string
 	if r.MorePods > 0 {

@@ -138,7 +138,7 @@ func (d *poolExplanation) write(w io.Writer, c canvas) {
 	d.ruleCosts.write(w, c)
 }
 
-// at returns a text with the cost of the nodes, or "" if there are no nodes.
+// The method at returns a text with the cost of the nodes, or "" if there are no nodes.
 func (f fleetDocument) at() string {
 	if f.Nodes == 0 {
 		return ""

@@ -45,7 +45,7 @@ type (
 	}
 )
 
-// forms are the possible types of a response.
+// forms are the types of a response: an object, a list of objects, or a watch event.
 type forms [3]reflect.Type
 
 func formsOf[T any]() forms {

@@ -196,8 +196,8 @@ func (e *editor) note(want any) {
 	}
 }
 
-// collect adds the blocks that do not stay in their place to e.left. If such a block moves, its text can be used again. Lines before least
-// belong to other nodes.
+// collect adds to e.left the blocks of n that do not stay where they are, because want lacks them or has another value. If such a block
+// moves, its text can be used again. Lines before least belong to other nodes.
 func (e *editor) collect(n *yaml.Node, want any, least int) {
 	switch {
 	case isBlockMapping(n):
@@ -313,10 +313,10 @@ func (e *editor) entry(key, value *yaml.Node, next any, at span, lines []string)
 	return append(slices.Clone(lines[:top]), e.encoded(merged, key.Column-1)...)
 }
 
-// longest is how long a line in braces may become.
+// longest is how long a line with a mapping or list in flow style ({} or []) may become.
 const longest = 120
 
-// breakLong splits mappings and lists in braces over several lines if their line has become longer than longest.
+// breakLong changes mappings and lists from flow style ({} or []) to block style if their line has become longer than longest.
 func (e *editor) breakLong(n *yaml.Node, indent int) {
 	if n.Style&yaml.FlowStyle != 0 && len(e.encode(n, 0))+indent > longest {
 		n.Style &^= yaml.FlowStyle

@@ -36,7 +36,7 @@ func (a *agenda) enter(at time.Time, do func() error) {
 	heap.Push(a, item{at, a.entered, do})
 }
 
-// next removes the first event from the agenda. It returns false if the agenda has no event up to until.
+// next removes the first event from the agenda. It returns false if no event is due at the time until or earlier.
 func (a *agenda) next(until time.Time) (item, bool) {
 	if len(a.items) == 0 || a.items[0].at.After(until) {
 		return item{}, false

@@ -149,7 +149,7 @@ func newRecord(e *engine) *record {
 	return &record{width: width, sums: make([]Point, (e.Length+width-1)/width)}
 }
 
-// again reports whether the planner asked for another call at this time, even if nothing changes.
+// The method again reports whether the planner asked for another call at this time, even if nothing changes.
 func (r *record) again(now time.Time) bool { return !r.lookAgain.IsZero() && !now.Before(r.lookAgain) }
 
 func (r *record) waited(d time.Duration) { r.waits = append(r.waits, d) }

@@ -118,7 +118,7 @@ type drawnPacking struct {
 	Table Table
 }
 
-// drawPacking draws nodes until the drawing and its table would have more than most bytes.
+// drawPacking draws nodes until the drawing and its table would exceed the maximum length most, in bytes.
 func drawPacking(p Packing, palette colours, most int) drawnPacking {
 	out := drawnPacking{Packing: p}
 	out.Table = Table{Title: p.Title, Columns: []Column{{"Node", false}, {"Price", true}, {"Workload", false}, {"Pods", true}}}
