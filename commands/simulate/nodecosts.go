@@ -203,7 +203,7 @@ func (c *nodeCost) cell() string {
 	return text + " + unknown"
 }
 
-// at returns the cost as a text that follows the number of nodes, such as "at $0.1248/h" or "at an unknown price".
+// The method at returns the cost as a text that follows the number of nodes, such as "at $0.1248/h" or "at an unknown price".
 func (c *nodeCost) at() string {
 	switch c.unpriced {
 	case 0:

@@ -178,8 +178,8 @@ func shownResources(nodes []scheduling.NewNode) []corev1.ResourceName {
 	return append(shown, sorted...)
 }
 
-// resourceTitle returns the head of a resource's column: "CPU", "MEMORY", "GPU" for nvidia.com/gpu; a second vendor's GPU keeps its whole
-// name.
+// resourceTitle returns the head of a resource's column: "CPU", "MEMORY", "GPU" for nvidia.com/gpu, or the whole name if another shown
+// resource has the same name after the slash.
 func resourceTitle(name corev1.ResourceName, shown []corev1.ResourceName) string {
 	_, short, ok := strings.Cut(string(name), "/")
 	if !ok {

@@ -85,7 +85,7 @@ type options struct {
 	spotRisk spotRisk
 	// spotAsSeen means that plans use old spot prices unchanged, not those of catalog.SteadySpot.
 	spotAsSeen bool
-	// certificate is the file the proof of the lower bound is written to; empty for nowhere.
+	// certificate is the file to which the proof of the lower bound is written; empty means that it is not written.
 	certificate string
 	// now is the time the plan is made for; zero means the present time.
 	now time.Time

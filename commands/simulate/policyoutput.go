@@ -71,7 +71,7 @@ func (j *judgement) document() *policyDocument {
 	return d
 }
 
-// shownOffenders is how many workloads of a broken rule text lists.
+// shownOffenders is the number of workloads of a broken rule that the text output lists.
 const shownOffenders = 10
 
 // writePolicy writes the judgement: a headline, a row for each limit, and the workloads of broken rules.

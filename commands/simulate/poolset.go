@@ -62,7 +62,7 @@ type difference struct {
 	unpriced unpriced
 	// workloads are the workloads whose number of pods or whose requests differ.
 	workloads []workloadChange
-	// evicted is the number of pods on nodes that would be removed.
+	// evicted is the number of pods that would be evicted because their nodes are removed.
 	evicted int
 	// judgement is nil without a policy.
 	judgement *judgement

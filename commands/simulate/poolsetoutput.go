@@ -173,7 +173,7 @@ func (r differenceText) write(w io.Writer) {
 	r.writeCost(w)
 }
 
-// shownWorkloads is how many workloads text lists.
+// shownWorkloads is the number of workloads that the text output lists.
 const shownWorkloads = 20
 
 // writeWorkloads lists the workloads that differ.

@@ -61,7 +61,8 @@ func (e *noSuchNodesError) Error() string {
 // mostNamed is how many names, labels or values a message lists.
 const mostNamed = 5
 
-// unmet returns a text about a term of the selector that no node meets: it lists the labels that the nodes have.
+// unmet returns a text about a term of the selector that no node meets: it names the values that nodes have for the term's label or, if no
+// node has the label, similar labels.
 func (e *noSuchNodesError) unmet(term *labels.Requirement) string {
 	keys, values := map[string]bool{}, map[string]bool{}
 	for _, n := range e.nodes {

@@ -114,7 +114,7 @@ func unanswered(answers []requests.Answer) bool {
 	})
 }
 
-// asked returns the number of pods in the snapshot's gangs that belong to requests.
+// asked returns the number of pods in the snapshot's gangs that do not exist yet, because they belong to ProvisioningRequests.
 func asked(snapshot *scheduling.Snapshot) int {
 	n := 0
 	for i := range snapshot.Gangs {
@@ -123,7 +123,7 @@ func asked(snapshot *scheduling.Snapshot) int {
 	return n
 }
 
-// addAsked adds the pods of requests that are planned as gangs.
+// addAsked adds the pods of ProvisioningRequests, which are planned as gangs, to the index.
 func (x workloadIndex) addAsked(snapshot *scheduling.Snapshot) {
 	for i := range snapshot.Gangs {
 		g := &snapshot.Gangs[i]
@@ -137,7 +137,7 @@ func (x workloadIndex) addAsked(snapshot *scheduling.Snapshot) {
 	}
 }
 
-// writeRequests prints the most important condition of each request.
+// writeRequests prints the outcome of each request, and its details.
 func (r textReport) writeRequests(w io.Writer) {
 	if len(r.answers) == 0 {
 		return

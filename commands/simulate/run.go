@@ -62,7 +62,8 @@ type simulation struct {
 	remarks []remark
 	// printed is the number of remarks that are already printed.
 	printed int
-	// facts and classes are the inputs of instance types, and nodes the number of nodes in the input; set after loading.
+	// facts and classes are the inputs from which instance types are made; nodes is the number of nodes in the input. They are set after
+	// loading.
 	facts   *catalog.Catalog
 	classes nodeClasses
 	nodes   int

@@ -29,7 +29,7 @@ type canvas struct {
 	width int
 	// rich allows colours and characters beyond ASCII.
 	rich bool
-	// rendition returns the sequence of a colour; nil for the default colour.
+	// rendition returns the text to write for a code of type paint; nil means that ANSI escape sequences are written.
 	rendition func(string) string
 	// markdown writes tables as Markdown, and marks bold text.
 	markdown bool

@@ -164,7 +164,7 @@ func (s *simulation) planRange(ctx context.Context, planned result) (*replicaRan
 	return r, nil
 }
 
-// which returns the value of --replicas.
+// which (a method) returns the value of --replicas, or AutoscalingCurrent without the flag.
 func (o *workloadOptions) which() manifests.Autoscaling {
 	if o.autoscaling == "" {
 		return manifests.AutoscalingCurrent

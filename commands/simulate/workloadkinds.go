@@ -47,7 +47,7 @@ func (o *workloadOptions) addFlags(flags *flag.FlagSet) {
 	})
 }
 
-// all returns the kinds of --template and the built-in kinds; if both define a kind, --template counts.
+// The method all returns the kinds of --template and the built-in kinds; if both define a kind, --template counts.
 func (o *workloadOptions) all() []manifests.WorkloadKind {
 	return append(manifests.CommonWorkloadKinds(), o.kinds...)
 }

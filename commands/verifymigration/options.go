@@ -31,7 +31,8 @@ type options struct {
 	files   []string
 	// kubectl is the program; kubeconfig and kubeContext are the values of its flags --kubeconfig and --context.
 	kubectl, kubeconfig, kubeContext string
-	// apiServer, caBundle, serviceCIDR and dns are details of the cluster; if they are empty, the command reads them from the cluster.
+	// apiServer, caBundle, serviceCIDR and dns are details of the cluster. If they are empty, the command reads them from EKS and from the
+	// Service kube-dns.
 	apiServer, caBundle, serviceCIDR, dns string
 	region, endpoint                      string
 	controllerRole, queue                 string

@@ -78,8 +78,9 @@ func newAdoptionGuard(config *rest.Config, options *ctrl.Options, p settings.Pro
 	return out, nil
 }
 
-// first runs before this controller acts for the first time. It adopts the objects in the cluster if the settings request this. Otherwise,
-// if never is true (no process has ever held the lease), it returns an error for a cluster with objects that are not adopted.
+// The method first is called before this controller acts for the first time. It adopts the objects in the cluster if the settings request
+// this. Otherwise, if never is true (no process has ever held the lease), it returns an error for a cluster with objects that are not
+// adopted.
 func (t *adoptionGuard) first(ctx context.Context, never bool) error {
 	var err error
 	switch {

@@ -17,7 +17,7 @@ const StateAnnotation = "drawknife.dev/machine-state"
 
 // claimState has the parts of a NodeClaim for which a Machine has no field.
 type claimState struct {
-	// ExpireAfter is the maximum age of its node, if it differs from its Provisioner's.
+	// ExpireAfter is the maximum age of the claim's node, if it differs from that of the Provisioner.
 	ExpireAfter *v1.NillableDuration `json:"expireAfter,omitempty"`
 	// TerminationGracePeriod is how long its node may drain.
 	TerminationGracePeriod *v1.Duration `json:"terminationGracePeriod,omitempty"`

@@ -235,13 +235,13 @@ func (t translated) OnDelete(stored any) {
 	}
 }
 
-// told is an informer of a stored kind. as converts handlers of v1 objects to handlers of the stored kind.
+// told is an informer of a stored kind. The field as converts handlers of v1 objects to handlers of the stored kind.
 type told struct {
 	cache.Informer
 	as func(toolscache.ResourceEventHandler) toolscache.ResourceEventHandler
 }
 
-// both joins the informer of a v1 kind and those of the stored kinds that are converted to it.
+// both is the informer of a v1 kind, together with the informers of the stored kinds that are converted to it.
 type both struct {
 	cache.Informer
 	first []told

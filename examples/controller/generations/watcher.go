@@ -223,7 +223,7 @@ func (w *watcher) say(object convert.Object, v verdict) {
 // longest is the maximum length of an event's message.
 const longest = 900
 
-// problems returns the warnings that are at least as severe as least, each with its code and field.
+// problems returns the warnings with the severity least, and all errors, each with its code and field. The text is cut after longest bytes.
 func problems(warnings conversion.Warnings, least conversion.Severity) string {
 	var out []string
 	for _, one := range warnings {

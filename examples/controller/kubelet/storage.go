@@ -18,7 +18,7 @@ import (
 // time.
 const StorageDriver = "disk.e2e.drawknife.test"
 
-// selectedNodeAnnotation is where kube-scheduler writes the node that a volume is for.
+// selectedNodeAnnotation is where kube-scheduler writes on which node the pod needs the claim's volume.
 const selectedNodeAnnotation = "volume.kubernetes.io/selected-node"
 
 // provisionerAnnotation is the annotation with which the volume binder requests a volume from a driver.
@@ -117,8 +117,8 @@ func (s *Simulator) zones(ctx context.Context, claim *corev1.PersistentVolumeCla
 	return nil, false, nil
 }
 
-// giveBack makes kube-scheduler choose a node for a claim again. A write conflict is ignored, because the change triggers another
-// check.
+// giveBack makes kube-scheduler choose a node for a claim again. work ignores a write conflict, because the other client's change triggers
+// another check.
 func (s *Simulator) giveBack(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"resourceVersion": claim.ResourceVersion, "annotations": map[string]any{selectedNodeAnnotation: nil},
