@@ -25,9 +25,9 @@ func (e escaped) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// newLogger writes records to the outputs of the settings, as JSON or text, and reports failed writes to the settings' outputs for errors.
-// Each record contains the commit of the program, so that a log can be matched with the code years later. Both formats print durations as
-// Go does: "1.5s". The returned function closes the files.
+// newLogger writes records, as JSON or text, to p.LogOutputPaths, and reports failed writes to p.LogErrorOutputPaths. Each record contains
+// the commit of the program, so that a log can be matched with the code years later. Both formats print durations as Go does: "1.5s". The
+// returned function closes the files.
 func newLogger(p settings.Process, out, trouble io.Writer) (*slog.Logger, func(), error) {
 	files := outputs{out: out, trouble: trouble, open: map[string]*os.File{}}
 	records, err := files.named(p.LogOutputPaths)

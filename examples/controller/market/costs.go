@@ -20,7 +20,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/spotrisk"
 )
 
-// observeEvery is how often prices and nodes of snapshots are observed, and terms of spot risk computed again.
+// observeEvery is how often prices and nodes of snapshots are observed, and how often the terms of spot risk are computed again.
 const observeEvery = time.Minute
 
 // CostsOptions are the sources of costs for NewCosts. The zero value gives list prices.

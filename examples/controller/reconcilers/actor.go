@@ -242,7 +242,7 @@ func (a *actor) createInstance(ctx context.Context, r *round, e provisioning.Cre
 	return nil
 }
 
-// offeringOf returns the offering of an instance.
+// offeringOf returns the offering of an instance, or false if its labels do not name an offering, or if its capacity is reserved.
 func (a *actor) offeringOf(claim *v1.NodeClaim) (cloudprovider.OfferingKey, bool) {
 	key := a.provider.Describe().OfferingOf(claim.Labels)
 	return key, key.InstanceType != "" && key.Zone != "" && key.CapacityType != "" && key.CapacityType != v1.CapacityTypeReserved
@@ -252,7 +252,8 @@ func (a *actor) terminateInstance(ctx context.Context, r *round, claim *v1.NodeC
 	return r.answered(a.provider.Delete(ctx, claim), provisioning.InstanceEnding)
 }
 
-// answered records the provider's result: the instance is gone or, without an error, in the state otherwise.
+// answered records the provider's result in r.instance: InstanceGone if the error says that the instance does not exist or, without an
+// error, the given state.
 func (r *round) answered(err error, otherwise provisioning.InstanceState) error {
 	switch {
 	case cloudprovider.IsNodeClaimNotFound(err):

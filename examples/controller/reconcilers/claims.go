@@ -141,7 +141,7 @@ func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Du
 			}
 		}
 		if work.claims[uid] == before && !work.learned() {
-			return step.Again, nil // the results of the effects trigger a new reconcile
+			return step.Again, nil // the watch shows the results of the effects, which triggers a new reconcile
 		}
 		if step.Again > 0 && work.instance == provisioning.InstanceEnding {
 			return step.Again, nil

@@ -54,7 +54,7 @@ func reasonOfWaiting(u *scheduling.Unschedulable) string {
 	return string(u.Reasons[0].Code)
 }
 
-// lacksDevices reports whether a pod has no place because of devices.
+// lacksDevices reports whether r is a lack of devices: r names devices, or only devices are missing in its nearest miss.
 func lacksDevices(r scheduling.Reason) bool {
 	miss := r.NearestMiss
 	if r.Devices != "" || miss == nil {

@@ -11,7 +11,7 @@ import (
 type remover struct {
 	*actor
 	told *disruptionMetrics
-	// removed is called for each removal: budgets with a rate and cool-downs of owners count it.
+	// removed is called for each removal, because budgets with a rate and cool-downs of the pods' owners count it.
 	removed func(disruption.Disruption)
 }
 

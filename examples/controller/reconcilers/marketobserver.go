@@ -19,7 +19,7 @@ type MarketObserver interface {
 	Interrupted(cloudprovider.OfferingKey, time.Time)
 }
 
-// noObserver is the observer if the options have none.
+// noObserver is used if Options.Market is nil.
 type noObserver struct{}
 
 func (noObserver) Launched(cloudprovider.OfferingKey, time.Time)    {}

@@ -50,7 +50,7 @@ func (r *nodeReconciler) setup(mgr ctrl.Manager, concurrency int) error {
 		Complete(r)
 }
 
-// leavingNodeOf returns the node of a pod if the node is being deleted.
+// leavingNodeOf returns a request for the node of a pod if the node is being deleted.
 func (r *nodeReconciler) leavingNodeOf(ctx context.Context, pod client.Object) []reconcile.Request {
 	name := types.NamespacedName{Name: pod.(*corev1.Pod).Spec.NodeName}
 	node := &corev1.Node{}
@@ -149,7 +149,7 @@ func snapshotOf(work *round) string {
 	return fmt.Sprint(versions)
 }
 
-// drainingSince returns when the drain of the node began, or the time when this process first saw the drain.
+// drainingSince returns the time when this process first saw that the node is being drained.
 func (r *nodeReconciler) drainingSince(node *corev1.Node) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()

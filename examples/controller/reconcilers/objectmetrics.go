@@ -48,7 +48,7 @@ type stateMetrics struct {
 
 // shownLabels returns names, the metric labels for the node labels of instance types, and keys, the keys of these node labels. A metric
 // label is the part of the key after the slash, with characters that metrics allow. If two keys result in the same metric label, the first
-// key is used.
+// key is used. Keys that result in a label in the parameter taken are left out.
 func shownLabels(vocabulary []string, taken ...string) (names, keys []string) {
 	for _, key := range vocabulary {
 		name := strings.NewReplacer("-", "_", ".", "_").Replace(key[strings.LastIndex(key, "/")+1:])

@@ -24,8 +24,8 @@ func (p *planner) launch(ctx context.Context, orders []provisioning.Launch, reas
 	return p.launchInstead(ctx, "", orders, reason, nil)
 }
 
-// launchInstead launches instances that replace the claims in leaving, which no longer count against limits. token identifies the launch in
-// all processes; it is empty for a launch of this process only.
+// launchInstead launches instances. Claims in the parameter leaving no longer count against limits, because the instances replace them.
+// token identifies the launch in all processes; it is empty for a launch of this process only.
 func (p *planner) launchInstead(ctx context.Context, token string, orders []provisioning.Launch, reason string, leaving map[types.UID]bool) provisioning.Outcome {
 	p.launching.Lock()
 	defer p.launching.Unlock()
@@ -119,7 +119,8 @@ func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 	return errors.Join(errs...)
 }
 
-// bringBooksUpToDate updates the limit tracker with the cluster's instances. The instances of the claims in leaving count as being removed.
+// bringBooksUpToDate updates the limit tracker with the cluster's instances. Instances whose claims are in the parameter leaving count as
+// being removed.
 func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 	view := p.state.Snapshot(cluster.Query{Time: p.now()})
 	known := map[string]bool{}

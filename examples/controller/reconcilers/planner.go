@@ -279,8 +279,8 @@ func (p *planner) resolve(ctx context.Context, now time.Time) (*cluster.View, *p
 	return withoutLost(view), set, nil
 }
 
-// closeRefused closes pools whose NodeClaims the API server refuses, until the next attempt. Other pools may launch in the meantime, and no
-// instance is launched only to be terminated.
+// closeRefused marks pools whose NodeClaims the API server refuses as not ready, until the next attempt. Other pools may launch in the
+// meantime, and no instance is launched only to be terminated.
 func (p *planner) closeRefused(set *provisioning.PoolSet, now time.Time) {
 	for i := range set.NodePools {
 		pool := &set.NodePools[i]

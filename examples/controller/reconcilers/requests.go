@@ -67,8 +67,8 @@ func (a *requestAnswerer) input(ctx context.Context, snapshot *scheduling.Snapsh
 	return in, nil
 }
 
-// latest returns the requests with the answers that were written last. If an answer were forgotten for a moment, its room could be promised
-// again.
+// latest returns the requests with the answers that were written last. If an answer were forgotten for a moment, the room that it has
+// booked could be promised again.
 func (a *requestAnswerer) latest(list []autoscalingv1.ProvisioningRequest) []*autoscalingv1.ProvisioningRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()
