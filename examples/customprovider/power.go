@@ -69,7 +69,8 @@ func (c Command) IsOff(ctx context.Context, machine string) (bool, error) {
 	return false, fmt.Errorf("%s status %s printed %q: it must be on or off", c.Path, machine, out)
 }
 
-// run runs the program and returns its output. The program is killed when ctx ends. run does not wait for its child processes then.
+// run runs the program and returns its output. The program is killed when ctx ends; run does not wait for child processes that the program
+// started.
 func (c Command) run(ctx context.Context, verb, machine string, env ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, c.Path, verb, machine)
 	cmd.Env = append(os.Environ(), env...)

@@ -62,7 +62,8 @@ func newValuesReader(l *Layer) *valuesReader {
 	return r
 }
 
-// deployment returns the paths (with everything below) of values about the controller's pods.
+// deployment returns the paths of chart values that concern only the deployment of the controller. They are ignored, with everything
+// below them.
 func deployment() []string {
 	return []string{
 		"additionalAnnotations", "additionalClusterRoleRules", "additionalLabels", "affinity", "dnsConfig", "dnsPolicy", "extraObjects",

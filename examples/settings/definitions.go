@@ -55,7 +55,7 @@ type chartPath struct {
 	path string
 	// opposite is true if the value means the opposite of the setting.
 	opposite bool
-	// over means that this path overrides paths without over: a component's own value overrides the common value.
+	// If over is true, this path overrides paths whose field over is false: a component's own value overrides the common value.
 	over bool
 	// gate is the feature gate at this path, in the setting of all gates.
 	gate string
@@ -117,8 +117,8 @@ func (s *Settings) legacy() *Legacy {
 	return s.AWS.Legacy
 }
 
-// definitions returns all settings, in the order in which they are listed. For a new setting, add an entry; a test compares the chart of
-// the controller with this list.
+// definitions returns all settings, in the order in which they are listed. To add a setting, add an entry here; a test compares the chart
+// of the controller with this list.
 func definitions() []*setting {
 	keepEmpty := func(s *setting) { s.keepsEmpty = true }
 	shortened := func(s *setting) { s.shortened = true }

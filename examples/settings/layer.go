@@ -33,7 +33,7 @@ func newLayer(source Source) *Layer { return &Layer{Source: source, entries: mak
 func (l *Layer) report(p *Problem) { l.Problems = append(l.Problems, p) }
 
 // set adds a value, unless it is invalid or the setting already has a value. A value whose field over is true replaces a value whose field
-// over is false. If the setting has a different value with the same over, set reports a conflict.
+// over is false. If the setting already has a different value whose field over is the same, set reports a conflict.
 func (l *Layer) set(s *setting, e entry) {
 	effect, err := s.effect(e.text)
 	if err != nil {

@@ -53,7 +53,7 @@ func (s *claimStore) CreateNodeClaim(ctx context.Context, token string, claim *v
 	return nil, fmt.Errorf("no free name with prefix %q after %d attempts", claim.GenerateName, nameAttempts)
 }
 
-// createNamed stores the claim under its name. If IsAlreadyExists is true for the error, another claim has this name.
+// createNamed stores the claim under its name. If the error is an AlreadyExists error, another claim has this name.
 func (s *claimStore) createNamed(ctx context.Context, token string, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	var lost error
 	for range answerAttempts {

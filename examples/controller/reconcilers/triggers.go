@@ -121,7 +121,7 @@ func (p *planner) seen(before, after client.Object) {
 	}
 }
 
-// leaves reports whether the node is being emptied, so that its pods will need places.
+// leaves reports whether the node is being deleted or is marked as being disrupted, so that its pods will need places.
 func leaves(node *corev1.Node) bool {
 	return node.DeletionTimestamp != nil || v1.DisruptionMarked(node)
 }

@@ -23,7 +23,7 @@ type confirmer struct {
 	kinds  []watched
 	log    *slog.Logger
 	now    func() time.Time
-	// gone is called if an assumed object does not exist, because pods were planned for its room.
+	// gone is called if an assumed object does not exist: then the pods planned for it must be planned again.
 	gone func()
 	// since is when each object was first found unconfirmed. Only the goroutine of Start uses it.
 	since map[cluster.ObjectKey]time.Time
