@@ -167,7 +167,7 @@ const DefaultEventInterval = 2 * time.Minute
 // every returns the interval as a value of Event.Every.
 func every(interval time.Duration) *time.Duration { return &interval }
 
-// EventReason names a kind of event. The words are those that existing alerts use (provisioning specification, section 16).
+// EventReason names a kind of event. The words are those that existing alerts use.
 type EventReason string
 
 // The reasons of provisioning's events.

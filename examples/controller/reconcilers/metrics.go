@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/learned"
 )
 
-// metrics are the controller's metrics that count actions (section 17 of the provisioning specification). Their labels are names of pools,
+// metrics are the controller's metrics that count actions. Their labels are names of pools,
 // types, zones and reasons, never of single pods. This limits the number of time series.
 type metrics struct {
 	passDuration     prometheus.Histogram

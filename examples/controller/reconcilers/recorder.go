@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// recorder publishes events. Each event has its own rate limit (section 16 of the provisioning specification).
+// recorder publishes events. Each event has its own rate limit.
 type recorder struct {
 	sink events.EventRecorder
 	now  func() time.Time
