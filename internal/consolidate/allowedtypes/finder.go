@@ -19,9 +19,11 @@ import (
 // use.
 type Finder struct {
 	*reference.Pass
-	// oneZone allows restricting new nodes to one zone. keepsZone is true while sureOffers may do this.
+	// oneZone allows restricting new nodes to one zone. keepsZone is true while sureOffers may restrict them: in the second attempt of
+	// Narrow.
 	oneZone, keepsZone bool
-	// cheapest is scratch space of the method cheaper. allWanted has all entries that wants has made; wanted has the latest of them.
+	// cheapest is scratch space of the method cheaper. allWanted has all entries that wants has made; wanted has the latest of them (at
+	// most lately).
 	cheapest  []*knownOffer
 	wanted    []*wanted
 	allWanted map[wantedKey]*wanted
@@ -82,9 +84,9 @@ func (p *Finder) Narrow(group Group, nodes []planning.NewNode, spend Money, limi
 	return nil, why
 }
 
-// sharing restricts each new node to the types that its share of the permitted cost allows. If needs is not nil, a node without such a type
-// gets the share needs[i], and the other nodes divide the rest. So one node whose type costs more in another zone does not stop a command
-// that saves enough. If needs is nil, the shares are proportional to the prices.
+// sharing restricts each new node to the types that cost less than the node's share of spend.Most. If needs is not nil, a node without such
+// a type gets the larger share needs[i], and the other nodes divide the rest. So a command that saves enough is possible even if the share
+// of one node is too small, because its type costs more in another zone. If needs is nil, all shares are as sharedOut returns them.
 func (p *Finder) sharing(group Group, nodes []planning.NewNode, needs []int64, spend Money, limit int) ([]planning.NewNode, *decision.Block) {
 	planned, most, short := int64(0), spend.Most, make([]bool, len(nodes))
 	for i := range nodes {
@@ -118,7 +120,7 @@ func (p *Finder) sharing(group Group, nodes []planning.NewNode, needs []int64, s
 	return out, nil
 }
 
-// needs returns for each new node the smallest share that leaves it a type, or 0 if no share does.
+// needs returns for each new node the smallest share with which sharing leaves the node at least one type, or 0 if no share does.
 func (p *Finder) needs(group Group, nodes []planning.NewNode, limit int) []int64 {
 	out, fromSpot := make([]int64, len(nodes)), group.Spot
 	for i := range nodes {
@@ -130,7 +132,7 @@ func (p *Finder) needs(group Group, nodes []planning.NewNode, limit int) []int64
 	return out
 }
 
-// picky reports whether the pool has minValues, so that a list of its types must not be cut.
+// picky reports whether the pool has minValues. A list of its types must not be cut, because it could then have too few values.
 func (p *Finder) picky(pool *survey.Pool) bool {
 	return slices.ContainsFunc(pool.Object.Spec.Template.Spec.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.MinValues != nil })
 }
@@ -144,8 +146,8 @@ func sharedOut(price, planned, most int64, nodes int) int64 {
 	return price + int64(float64(most-planned)*float64(price)/float64(planned))
 }
 
-// offers restricts the node to the capacity types that it may have, and returns its types that cost less than share. The list is valid
-// until the next call.
+// offers restricts the node to the capacity types that it may have, and returns the types that cost less than share, whichever of their
+// offerings is bought. The list is valid until the next call.
 func (p *Finder) offers(fromSpot bool, node *planning.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
 	pool := p.Fleet.Pools[node.Pool]
 	if !p.picky(pool) && len(node.InstanceTypes) > limit {
@@ -168,8 +170,8 @@ func (p *Finder) offers(fromSpot bool, node *planning.NewNode, share int64, limi
 	return p.cheaper(pool, node, share), spotToSpot, nil
 }
 
-// narrowed returns one planned node with the types that cost less than its share. The rules for capacity types are those of Reference,
-// applied to the whole group.
+// narrowed returns the planned node with the types that cost less than share. The rules for capacity types are those of Reference, applied
+// to all nodes of the group together.
 func (p *Finder) narrowed(group Group, planned *planning.NewNode, share, spent int64, nodes, limit int) (*planning.NewNode, *decision.Block) {
 	pool := p.Fleet.Pools[planned.Pool]
 	node := *planned
@@ -206,7 +208,7 @@ func (p *Finder) narrowed(group Group, planned *planning.NewNode, share, spent i
 
 // sureOffers calls offers. If no type is sure to cost less than the share, because each costs more in some zone, it restricts the node to
 // one zone: the zone of the first planned type that costs less there. Spot prices differ by zone, so a command may be worth it in only one
-// of them.
+// zone.
 func (p *Finder) sureOffers(fromSpot bool, node *planning.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
 	planned := *node
 	if list, spotToSpot, why = p.offers(fromSpot, node, share, limit); !p.keepsZone || why != nil || len(list) > 0 {

@@ -41,17 +41,17 @@ func sameOption(a, b *planning.InstanceTypeOption) bool {
 	return a.Name == b.Name && a.Zone == b.Zone && a.CapacityType == b.CapacityType && a.Others == b.Others && a.Price == b.Price && slices.Equal(a.Terms, b.Terms)
 }
 
-// wanted has what the finder knows about the types of all nodes of a pool with the same requirements.
+// wanted has what the finder knows about the types of nodes with the same pool and requirements.
 type wanted struct {
 	pool         v1.PoolKey
 	requirements requirements.Set
-	// narrower has, by capacity type, the entry for these nodes restricted to that capacity type.
+	// narrower has, by capacity type, the entry for nodes of the same pool whose requirements are restricted to that capacity type.
 	narrower map[string]*wanted
 	// known has the offers of each type, by the type's name.
 	known map[string][]*knownOffer
 }
 
-// knownOffer is the result of reference.Cheaper for one planned type. had is false if the result is empty.
+// knownOffer is the result of reference.Cheaper for the type planned. had is false if the result is empty.
 type knownOffer struct {
 	planned planning.InstanceTypeOption
 	reference.Priced
@@ -65,7 +65,7 @@ type wantedKey struct {
 	requirements string
 }
 
-// lately is the number of the latest entries that wants compares before it looks in allWanted.
+// lately is the number of the latest entries that wants looks through before it looks in allWanted.
 const lately = 8
 
 // wants returns the entry for the node's pool and requirements. A plan has few different entries.
@@ -91,7 +91,7 @@ func (p *Finder) wants(node *planning.NewNode) *wanted {
 	return w
 }
 
-// keepTo restricts the node to a capacity type.
+// keepTo restricts the node's requirements to a capacity type.
 func (p *Finder) keepTo(capacityType string, node *planning.NewNode) {
 	w := p.wants(node)
 	if w.narrower[capacityType] == nil {
@@ -101,7 +101,7 @@ func (p *Finder) keepTo(capacityType string, node *planning.NewNode) {
 	node.Requirements = w.narrower[capacityType].requirements
 }
 
-// cheaper works like reference.Cheaper, but remembers the result for each type. The list is valid until the next call.
+// cheaper works like reference.Cheaper, but remembers the result for each type of the node. The list is valid until the next call.
 func (p *Finder) cheaper(pool *survey.Pool, node *planning.NewNode, spent int64) []*knownOffer {
 	w := p.wants(node)
 	out := p.cheapest[:0]
@@ -142,7 +142,7 @@ func (w *wanted) offer(pool *survey.Pool, node *planning.NewNode, number int) *k
 	return known
 }
 
-// restrictFor works like Pass.restrict, but calls Finder.cheaper.
+// restrictFor works like Pass.restrict, but compares prices by Finder.cheaper.
 func (p *Finder) restrictFor(pool *survey.Pool, node *planning.NewNode, spent int64) []*knownOffer {
 	whole := *node
 	p.keepTo(v1.CapacityTypeSpot, node)

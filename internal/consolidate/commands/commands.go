@@ -69,12 +69,12 @@ type writer struct {
 	types *allowedtypes.Finder
 	// members are the removed nodes, in the order in which they were found.
 	members []*searchcontext.Candidate
-	// method is the method that found each member. receivers are the nodes that take its pods, by name. Both are indexed by the member's
+	// method is the method that found each member. receivers are the existing nodes that take its pods. The index of both is the member's
 	// Number.
 	method    []decision.Method
 	receivers [][]planning.ExistingNode
-	// planned are the new nodes with all types that would hold their pods, up to the length of a command's list. openedFor has the first
-	// member that each new node was opened for. from has the members that each new node's pods come from: see cameFrom.
+	// planned are the new nodes with all types that would hold their pods, up to Finder.ToList. openedFor has the first member that each
+	// new node was opened for. from has the members that each new node's pods come from: see cameFrom.
 	planned   []planning.NewNode
 	openedFor []*searchcontext.Candidate
 	from      [][]*searchcontext.Candidate
@@ -109,8 +109,8 @@ func newWriter(f *Found) *writer {
 	return w
 }
 
-// cameFrom returns the candidates that pods come from, in the order of the pods, without pending pods; if several pods in a row come from
-// the same candidate, it is listed once.
+// cameFrom returns the candidates that pods come from, in the order of the pods. from has, for each pod, an index in hidden; it is negative
+// for pending pods, which are left out. If several pods in a row come from the same candidate, it is listed once.
 func cameFrom(from []int32, hidden []*searchcontext.Candidate) []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate
 	for i, k := range from {
@@ -121,7 +121,7 @@ func cameFrom(from []int32, hidden []*searchcontext.Candidate) []*searchcontext.
 	return out
 }
 
-// receive assigns the pods that a node receives to the candidates that they come from.
+// receive adds the node and the pods that it receives to w.receivers, for each candidate that the pods come from.
 func (w *writer) receive(e *planning.ExistingNode, from []int32, hidden []*searchcontext.Candidate) {
 	for i := 0; i < len(from); {
 		end := i + 1
@@ -140,7 +140,7 @@ func (w *writer) receive(e *planning.ExistingNode, from []int32, hidden []*searc
 	}
 }
 
-// apart returns a writer for another goroutine: it has its own finder, and only reads everything else.
+// apart returns a writer for another goroutine: it has its own finder, and shares everything else, which it only reads.
 func (w *writer) apart() *writer {
 	return &writer{
 		Found: w.Found, types: w.types.Apart(), members: w.members, method: w.method, receivers: w.receivers, planned: w.planned, openedFor: w.openedFor, from: w.from,

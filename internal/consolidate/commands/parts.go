@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// part is a set of members and new nodes that belong together. The new nodes are indices in writer.planned.
+// part is a set of members, and of the new nodes that replace them. The new nodes are indices in writer.planned.
 type part struct {
 	members []*searchcontext.Candidate
 	nodes   []int
@@ -19,7 +19,7 @@ type part struct {
 	openedFor []*searchcontext.Candidate
 }
 
-// parts returns the components: nodes that were exchanged for each other, and all new nodes that replace them.
+// parts divides all members and new nodes into the components of Found.Components.
 func (w *writer) parts() []*part {
 	all := &part{members: w.members, nodes: make([]int, len(w.planned)), openedFor: w.openedFor}
 	for i := range all.nodes {
@@ -28,8 +28,8 @@ func (w *writer) parts() []*part {
 	return grouped(all, &w.Components.Connected)
 }
 
-// split divides a component into parts that share no new node and no gang that is moved as a whole. A new node with pending pods belongs to
-// the members that it was opened for.
+// split divides a component into the smallest parts that share no new node and no gang that is moved as a whole. If all pods of a new node
+// were pending, the node belongs to the part of the member that it was opened for.
 func (w *writer) split(f *part) []*part {
 	together := &components.Sets{}
 	for _, c := range f.members {
@@ -72,8 +72,9 @@ func grouped(f *part, by *components.Sets) []*part {
 	return out
 }
 
-// viable returns the parts of a component as exchanges, each of which is worth it without the others. A part that is not worth it alone
-// joins the part that saves most. It returns nil if not even the whole component is worth it: the next plan decides.
+// viable returns the parts as exchanges, each of which is worth it without the others. A part that is not worth it alone is joined with the
+// part that saves most, if possible one that is worth it. It returns nil if not even all parts together are worth it: then the next plan
+// decides.
 func (w *writer) viable(parts []*part) []*paying.Exchange {
 	out := make([]*paying.Exchange, len(parts))
 	for i, p := range parts {
@@ -114,7 +115,8 @@ func savingOf(e *paying.Exchange) int64 {
 	return e.Saving
 }
 
-// exchangeOf makes one exchange of the part, with the allowed types of its new nodes. It returns nil if the exchange is not worth it.
+// exchangeOf makes an exchange of the part's members for its new nodes, with their allowed types. It returns nil if the exchange is not
+// worth it.
 func (w *writer) exchangeOf(p *part) *paying.Exchange {
 	method := w.method[p.members[0].Number]
 	if method != decision.MethodDrift {

@@ -20,11 +20,11 @@ import (
 type Components struct {
 	// Connected has a set of nodes for each component.
 	Connected Sets
-	// size has, by the root of a component, the number of nodes that the component removes and launches.
+	// size has, by the root of a component, the number of nodes that the component removes and the number that it launches.
 	size map[*searchcontext.Candidate]Size
 	// openedFor has the first member that each new node was opened for, by the node's number.
 	openedFor map[int]*searchcontext.Candidate
-	// receivedFrom has, for an existing node, the members whose pods it may have received.
+	// receivedFrom has, for an existing node, the members whose pods the node may have received.
 	receivedFrom map[*searchcontext.Candidate][]*searchcontext.Candidate
 	// TooLarge is the block for a group that would make a component larger than a command may be. BlockLater: the next plan starts with new
 	// components.
@@ -45,7 +45,8 @@ func New() *Components {
 // OpenedFor returns the first member for which the new node was opened.
 func (x *Components) OpenedFor(number int) *searchcontext.Candidate { return x.openedFor[number] }
 
-// rootOf returns the root of the candidate's component.
+// rootOf returns the candidate that stands for the candidate's component in Connected. For a planned candidate this is the component of the
+// member that it was opened for.
 func (x *Components) rootOf(c *searchcontext.Candidate) *searchcontext.Candidate {
 	if c.Planned {
 		c = x.openedFor[c.Number]

@@ -13,16 +13,17 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// reachLess is the largest permitted difference between reachOf of the last plan without a memory and reachOf of a continued plan.
+// reachLess is the largest accepted difference between the reachOf of the last plan without a memory and the lower reachOf of a continued
+// plan.
 const reachLess = 0.003
 
 // Limits of plans that continue an earlier plan.
 const (
 	// leastAgain is the smallest number of candidates for which continuing an earlier plan is worth it.
 	leastAgain = 100
-	// At most one in againShare nodes is checked again.
+	// A plan is continued only if at most one in againShare nodes must be checked again.
 	againShare = 3
-	// againRounds is the average number of times that each node is checked again before the next plan is made without a memory.
+	// againRounds is the average number of times that each node is checked again before a plan is made without a memory.
 	againRounds = 2
 )
 
@@ -62,8 +63,8 @@ func (g *Options) PlanAgain(ctx context.Context, f *survey.Fleet, m *Memory) (*r
 	return plan, g.remember(best, sight, plan, 0), nil
 }
 
-// continued returns a plan that continues the memory's plan. It returns nil if too much has changed, or if the result is much worse than a
-// plan without a memory.
+// continued returns a plan that starts from the memory's plan. It returns nil if too much has changed, or if the new plan is much worse
+// than the last plan without a memory (see reachLess).
 func (g *Options) continued(ctx context.Context, f *survey.Fleet, m *Memory, sight *sighting.Sighting) (*reference.Plan, *Memory, error) {
 	start, err := g.context(ctx, f, m)
 	if err != nil {
@@ -85,10 +86,10 @@ func (g *Options) continued(ctx context.Context, f *survey.Fleet, m *Memory, sig
 	return plan, next, nil
 }
 
-// again continues the search from the memory. It makes commands again if their nodes are unchanged. Of the remaining nodes, it consolidates
-// those that have changed and those related to them. It returns nil if too much has changed. looked counts how often nodes were checked
-// again since the last plan without a memory. A pending pod that is gone counts as one changed node, because it may have left room on any
-// node.
+// again continues the search from the memory's plan. It makes the commands of that plan again if their nodes are unchanged. Of the
+// remaining nodes, it checks those that have changed, and those that may be removable now because of a change elsewhere. It returns a nil
+// search if too much has changed. looked counts how often nodes were checked again since the last plan without a memory. A pending pod that
+// is gone counts as one changed node, because it may have left room on any node.
 func (g *Options) again(ctx context.Context, start *searchcontext.Context, m *Memory, sight *sighting.Sighting) (s *searching.Search, looked int, err error) {
 	n := len(start.Candidates)
 	if n < leastAgain {
@@ -113,7 +114,7 @@ func (g *Options) again(ctx context.Context, start *searchcontext.Context, m *Me
 	return s, m.looked + len(changed) + gone, err
 }
 
-// madeAt returns the same plan with another time. The commands are copies, because the caller modifies the commands that it begins.
+// madeAt returns a copy of the plan with the time now. The commands are copies, because the caller modifies the commands that it begins.
 func madeAt(p *reference.Plan, now time.Time) *reference.Plan {
 	out := *p
 	out.Time = now

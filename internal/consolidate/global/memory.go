@@ -20,19 +20,20 @@ type Memory struct {
 	planner Options
 	sight   sighting.Sighting
 	plan    *reference.Plan
-	// until is the time from which the plan may differ even if nothing else has changed; zero means never.
+	// until is the time from which the next plan may differ even if nothing else has changed; zero means never.
 	until time.Time
-	// candidates are the candidates by name. why has the block that kept each from being consolidated. worth contains the values of pods.
+	// candidates has the candidates by name. why has, by name, the block that kept a candidate from being consolidated. worth contains the
+	// values of pods.
 	candidates map[string]*searchcontext.Candidate
 	why        map[string]*decision.Block
 	worth      *valuing.KnownWorth
 	// looked counts how often nodes were checked again since the last plan without a memory.
 	looked int
-	// reach is the share of all possible savings that the last plan without a memory found: see reachOf.
+	// reach is the share of all possible savings that the last plan without a memory reached: see reachOf.
 	reach float64
 }
 
-// of reports whether the memory is from a plan with the same options.
+// of reports whether the memory has a plan that was made with the options g.
 func (m *Memory) of(g *Options) bool {
 	if m == nil || m.plan == nil {
 		return false
@@ -42,13 +43,13 @@ func (m *Memory) of(g *Options) bool {
 	return reflect.DeepEqual(was, is)
 }
 
-// holds reports whether the plan is still valid at this time, if nothing else has changed.
+// holds reports whether the plan is still valid at the time now, if nothing else has changed.
 func (m *Memory) holds(now time.Time) bool {
 	return m != nil && !now.Before(m.plan.Time) && (m.until.IsZero() || now.Before(m.until))
 }
 
-// known returns the part of the memory that is still valid for the fleet. It is empty for a nil memory. Candidates are valid if the fleet
-// was surveyed later and its PodDisruptionBudgets are the same.
+// known returns the part of the memory that is still valid for the fleet. It is empty for a nil memory. The memory's candidates are valid
+// if the fleet was surveyed later than the memory's plan and has the same PodDisruptionBudgets.
 func (m *Memory) known(f *survey.Fleet) (out searchcontext.Known) {
 	if m == nil {
 		return out
@@ -60,7 +61,7 @@ func (m *Memory) known(f *survey.Fleet) (out searchcontext.Known) {
 	return out
 }
 
-// remember returns the results of this plan that the next plan uses.
+// remember returns the memory of this plan, for the next plan.
 func (g *Options) remember(s *searching.Search, sight sighting.Sighting, plan *reference.Plan, looked int) *Memory {
 	return &Memory{
 		planner: *g, sight: sight, plan: madeAt(plan, plan.Time), until: g.until(s, plan), candidates: s.ByName, why: s.Why(), worth: s.Worth.Known(),
@@ -68,14 +69,14 @@ func (g *Options) remember(s *searching.Search, sight sighting.Sighting, plan *r
 	}
 }
 
-// seeing returns the memory with a later sighting of the fleet, for which the plan is the same.
+// seeing returns the memory with a later sighting, for which the plan is still the same.
 func (m *Memory) seeing(sight sighting.Sighting) *Memory {
 	return &Memory{
 		planner: m.planner, sight: sight, plan: m.plan, until: m.until, candidates: m.candidates, why: m.why, worth: m.worth, looked: m.looked, reach: m.reach,
 	}
 }
 
-// fact has the properties of a candidate that decide which parts of a plan it may be in.
+// fact has the properties of a candidate that again compares to find changed candidates.
 type fact struct {
 	blocked, due, drifts bool
 	moving               int

@@ -10,8 +10,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// until returns the time until which the same fleet gives the same plan. It is the earliest time at which a condition of the plan, or of a
-// node's exclusion, begins or ends. It is zero if there is no such time. Times that change the survey are compared separately.
+// until returns the time until which a plan of the same fleet stays the same. It is the earliest future time at which something that the
+// plan depends on begins or ends: for example a block, the window of a budget, or a pause after failures. It is zero if there is no such
+// time. It ignores times that only change the survey, because Sighting.Same compares the surveys.
 func (g *Options) until(s *searching.Search, plan *reference.Plan) time.Time {
 	now, f := s.Fleet.Now, s.Fleet
 	end := soonest(now, time.Time{}, plan.Again)

@@ -47,7 +47,7 @@ func (g *Options) plan(ctx context.Context, s *searching.Search) (*reference.Pla
 	return out, ctx.Err()
 }
 
-// noteBlocks records what keeps each remaining candidate from being consolidated.
+// noteBlocks records the block that keeps each remaining candidate from being consolidated.
 func noteBlocks(s *searching.Search, left map[*searchcontext.Candidate]*decision.Block) {
 	kept := make([]*decision.Block, len(s.Candidates))
 	s.Types.Otherwise = func(node string) (out survey.ByMethod) {
@@ -80,7 +80,8 @@ func noteBlocks(s *searching.Search, left map[*searchcontext.Candidate]*decision
 	}
 }
 
-// proven returns why with a proof instead, if costs or missing places keep the node and a proof exists; otherwise it returns why.
+// proven returns the block why with a proof, if costs or missing places keep the node and a proof exists. Otherwise it returns why
+// unchanged.
 func proven(s *searching.Search, c *searchcontext.Candidate, why *decision.Block) *decision.Block {
 	switch why.Code {
 	case decision.BlockUnschedulable, decision.BlockNotCheaper, decision.BlockNoGain, decision.BlockManyNodes:

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/waves"
 )
 
-// context makes the search context of a fleet. It uses the parts of the memory that are still valid; m may be nil.
+// context makes the search context for the fleet. It uses the parts of the memory that are still valid; m may be nil.
 func (g *Options) context(ctx context.Context, f *survey.Fleet, m *Memory) (*searchcontext.Context, error) {
 	return searchcontext.New(ctx, searchcontext.Settings{
 		Query: g.Query, CoolDown: g.CoolDown, ExpireAhead: g.ExpireAhead, Times: waves.Times{Launch: g.LaunchTime, Ready: g.ReadyTime},

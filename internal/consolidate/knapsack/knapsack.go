@@ -26,7 +26,7 @@ type Choice struct {
 const (
 	// exactCells is the largest size of the table for a single binding budget: choices times units.
 	exactCells = 4_000_000
-	// mostSwaps is the largest number of exchanges that are tried.
+	// mostSwaps is the largest number of exchanges that exchange tries.
 	mostSwaps = 400_000
 )
 
@@ -66,7 +66,7 @@ func within(takes, room []int64) bool {
 	return true
 }
 
-// bindingBudgets returns the budgets that are too small for all choices together.
+// bindingBudgets returns the budgets that are too small for all open choices together.
 func bindingBudgets(list []Choice, open []int, room []int64) []int {
 	var out []int
 	for b := range room {
@@ -81,8 +81,8 @@ func bindingBudgets(list []Choice, open []int, room []int64) []int {
 	return out
 }
 
-// chooseExactly solves the knapsack for one budget. Its unit is the greatest common divisor of the amounts that the choices use. It returns
-// false if the table would be too large.
+// chooseExactly returns the best choices if only one budget is binding. It divides the budget into units: the greatest common divisor of
+// the amounts that the choices use. It returns false if the table would have more than exactCells entries, or if no choice uses the budget.
 func chooseExactly(list []Choice, open []int, room int64, budget int) ([]int, bool) {
 	unit := int64(0)
 	for _, i := range open {
@@ -120,18 +120,19 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// picker chooses under several budgets.
+// picker chooses if several budgets are binding.
 type picker struct {
 	list []Choice
-	// room is the remaining amount of each budget.
+	// room is the amount that remains of each budget.
 	room []int64
 	in   []bool
-	// open are the indices of the possible choices. order has the same indices, sorted by value per share of the scarcest budget.
+	// open are the indices of the possible choices. order has the same indices, sorted by value per used share of the budget that the
+	// choice uses most of.
 	open, order []int
 	swaps       int
 }
 
-// rank sorts the choices.
+// rank sorts the choices into order. Shares are relative to the parameter room.
 func (p *picker) rank(room []int64) {
 	density := make([]float64, len(p.list))
 	for _, i := range p.open {
@@ -166,7 +167,7 @@ func (p *picker) drop(i int) {
 	}
 }
 
-// fill takes choices in order while they fit. It returns their total value and their indices.
+// fill adds the choices that fit, one after another in order. It returns the total value and the indices of the added choices.
 func (p *picker) fill() (value int64, added []int) {
 	for _, i := range p.order {
 		if !p.in[i] && within(p.list[i].Takes, p.room) {
@@ -204,7 +205,8 @@ func (p *picker) better() bool {
 	return false
 }
 
-// replace removes the choices out, adds another choice, and fills the free room. It undoes this unless the total value increases.
+// replace removes the choices out, adds another choice that fits, and fills the rest of the budgets. It tries one other choice after
+// another, and undoes everything unless the total value increases.
 func (p *picker) replace(out ...int) bool {
 	lost := int64(0)
 	for _, i := range out {

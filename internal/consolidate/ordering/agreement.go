@@ -14,13 +14,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// agreement checks a plan with provisioning's planner before it is returned. It removes the nodes of a wave, adds the wave's new nodes, and
-// asks: does provisioning place all pods, or launch more nodes? Nodes that it would launch become part of the command if the command is
-// still worth it. Otherwise the command is left out.
+// agreement checks a plan with provisioning's planner before the plan is returned. It removes the nodes of a wave, adds the wave's new
+// nodes, and asks: does provisioning place all pods, or launch more nodes? New nodes that provisioning would launch become part of the
+// command if the command is still worth it. Otherwise the command is left out.
 type agreement struct {
 	*Planner
 	out *Order
-	// model describes the fleet after the earlier commands; asked counts the queries to provisioning.
+	// model describes the fleet after the commands that were already accepted; asked counts the queries to provisioning.
 	model *reference.SimulatorModel
 	asked int
 	// replay executes accepted commands, by the same rules as validation.
@@ -53,9 +53,9 @@ func (p *Planner) agree(ctx context.Context, out *Order) error {
 	return nil
 }
 
-// settle divides the commands into waves after each of which provisioning has places for all pods, and executes these waves. If
-// provisioning lacks places after a wave, settle tries the halves of the wave one after the other. Once the queries are used up, waves stay
-// undivided, and the plan lists their commands in Unsettled.
+// settle divides the commands of the list into waves, so that provisioning has places for all pods after each wave, and executes these
+// waves in the replay. If provisioning lacks places after a wave, settle tries the halves of the wave one after the other. Once
+// Planner.Checks queries are used up, waves stay undivided, and the plan lists their commands in Unsettled.
 func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*decision.Command, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -99,12 +99,12 @@ func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*
 	return [][]*decision.Command{good}, a.carry(good)
 }
 
-// maxExtended is the largest number of times that a command is extended by nodes that provisioning asks for. If provisioning then still
-// asks for nodes, the command stays unchanged, and the plan lists it in Unsettled.
+// maxExtended is the largest number of times that one command is extended by nodes that provisioning asks for. If provisioning then still
+// asks for nodes, the command is kept as it is, and the plan lists it in Unsettled.
 const maxExtended = 5
 
-// settleOne returns the command, extended by the nodes that provisioning asks for. It returns nil and leaves the command for the next plan
-// if the extended command is not worth it, or if a command that moves a gang would need an extension.
+// settleOne returns the command, extended by the nodes that provisioning asks for. It returns nil and leaves the command's members for the
+// next plan if the extended command is not worth it, or if a command that moves a gang would need an extension.
 func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*decision.Command, error) {
 	for round := 0; ; round++ {
 		wanted, known, err := a.wanted(ctx, []*decision.Command{cmd})
@@ -146,7 +146,7 @@ func (a *agreement) tied(cmd *decision.Command) bool {
 	return slices.ContainsFunc(cmd.Members, func(m decision.Member) bool { return a.Fleet.TieOf(m.Node) != nil })
 }
 
-// describe updates the requests of the new nodes to those of their present pods.
+// describe sets the requests of the command's new nodes to those of the pods that are on them in the replay.
 func (a *agreement) describe(cmd *decision.Command, since trial.Mark) {
 	nodes := a.replay.Planned(since, 1)
 	if len(nodes) != len(cmd.Replacements) {
@@ -164,8 +164,8 @@ func (a *agreement) describe(cmd *decision.Command, since trial.Mark) {
 	cmd.Replacements = list
 }
 
-// wanted asks provisioning to plan the pods of the commands. It returns the plan if these pods need further nodes or have no place, and
-// otherwise nil. known is false after too many queries.
+// wanted asks provisioning to plan the fleet after the commands, with their moved pods pending. It returns the plan if a moved pod needs a
+// further node or has no place, and otherwise nil. known is false if the number of queries is used up.
 func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan *planning.Plan, known bool, err error) {
 	if !slices.ContainsFunc(list, placesPods) {
 		return nil, true, nil
@@ -194,12 +194,12 @@ func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan 
 	return nil, true, nil
 }
 
-// placesPods reports whether the command has places for pods.
+// placesPods reports whether the command moves pods to existing or new nodes.
 func placesPods(c *decision.Command) bool {
 	return len(c.Receivers) > 0 || slices.ContainsFunc(c.Replacements, func(r decision.Replacement) bool { return r.Node != nil && len(r.Node.Pods) > 0 })
 }
 
-// carry applies the commands to the model that later commands start from.
+// carry updates a.model, from which later commands start, to the fleet after the commands.
 func (a *agreement) carry(list []*decision.Command) error {
 	if a.asked >= a.Checks {
 		return nil // no query will follow, so the model is not used again

@@ -14,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// after returns the fleet after the commands: their members are gone and their new nodes exist. Moved pods are at their planned places if
-// bound is true, and otherwise pending.
+// after returns the snapshot of a.model after the commands: their members are gone and their new nodes exist. moving has the moved pods.
+// Moved pods are at their planned places if bound is true, and otherwise pending.
 func (a *agreement) after(list []*decision.Command, bound bool) (next *planning.Snapshot, moving map[planning.PodKey]bool) {
 	members, places := map[string]bool{}, map[planning.PodKey]string{}
 	moving = map[planning.PodKey]bool{}
@@ -74,7 +74,7 @@ func (a *agreement) after(list []*decision.Command, bound bool) (next *planning.
 	return &out, moving
 }
 
-// launched returns the ready node that is created from a planned node, with the first planned type.
+// launched returns the ready node that would be launched as the first type of the planned node.
 func (a *agreement) launched(planned *planning.NewNode, name string) planning.Node {
 	o := planned.InstanceTypes[0]
 	labels := map[string]string{}
@@ -115,5 +115,5 @@ func (a *agreement) launched(planned *planning.NewNode, name string) planning.No
 	return planning.Node{Name: name, Object: object, Pool: planned.Pool}
 }
 
-// newName returns the name of a command's new node in queries to provisioning.
+// newName returns the name that a command's new node number i has in queries to provisioning.
 func newName(cmd *decision.Command, i int) string { return fmt.Sprintf("~%s-%d", cmd.ID, i) }

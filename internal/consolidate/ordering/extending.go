@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// extended returns the command, extended by the nodes that provisioning plans and by the pods on them. If this command is not worth it,
-// extended returns the block instead.
+// extended returns the command with the new nodes of the plan that have only pods of the command. These pods leave the places that the
+// command gave them. If the extended command is not possible or not worth it, extended returns the block instead.
 func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *planning.Plan) (*decision.Command, *decision.Block) {
 	own, further := map[planning.PodKey]bool{}, map[planning.PodKey]bool{}
 	for i := range cmd.Receivers {
@@ -59,8 +59,8 @@ func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *p
 	for i := range cmd.Replacements {
 		node := *cmd.Replacements[i].Node
 		if node.Pods = stays(node.Pods); len(node.Pods) == 0 {
-			// This new node would be empty, so a further node would only replace it. First try to put all pods where provisioning puts
-			// them.
+			// All pods of this new node would leave it, so a further node would only replace it. First try to put all pods of the command
+			// where provisioning puts them.
 			if adopted, why := a.adopted(ctx, cmd, plan, own, added); why == nil {
 				return adopted, nil
 			}
@@ -71,7 +71,7 @@ func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *p
 	return a.priced(&next, append(nodes, added...))
 }
 
-// adopted returns the command with its pods on the nodes where provisioning puts them.
+// adopted returns the command with its pods on the nodes where provisioning puts them, or the block if that command is not worth it.
 func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *planning.Plan, own map[planning.PodKey]bool, added []planning.NewNode) (*decision.Command, *decision.Block) {
 	next := *cmd
 	next.Receivers, next.Replacements = nil, nil
@@ -103,7 +103,8 @@ func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *pl
 	return a.priced(&next, nodes)
 }
 
-// described returns the new nodes with all types that hold their pods and cost at least as much as the types they were planned with.
+// described returns the command's new nodes with all types that hold their pods, from the first type that they were planned with.
+// cmd.Receivers gets the order that works.
 func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]planning.NewNode, *decision.Block) {
 	r := a.replay
 	mark := r.Trial.Mark()

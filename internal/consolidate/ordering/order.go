@@ -79,8 +79,8 @@ func (p *Planner) waves() *waves.Planner {
 	return &waves.Planner{Times: p.Times, Evictions: func(node string) []waves.Evictions { return p.ByName[node].Evictions }}
 }
 
-// inOrder returns the commands that can be executed one after another, in an order in which this works. If some can't, it also tries the
-// commands before refinement, and keeps the better result.
+// inOrder returns the commands that can be executed one after another, in an order that works. If some commands can't be executed, it also
+// tries the commands before refinement (Found.Unrefined), and keeps the better result.
 func (p *Planner) inOrder(ctx context.Context, out *Order, found Found) ([]*decision.Command, error) {
 	r, err := p.replay(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ func (p *Planner) inOrder(ctx context.Context, out *Order, found Found) ([]*deci
 	return done, nil
 }
 
-// replay returns a Replay of the present fleet on a separate trial.
+// replay returns a Replay of the present fleet, with its own trial.
 func (p *Planner) replay(ctx context.Context) (*replay.Replay, error) {
 	r, err := replay.New(ctx, p.Reference, p.Fleet)
 	if err == nil {
@@ -154,7 +154,7 @@ func (p *Planner) worth(list []*decision.Command) int64 {
 	return sum
 }
 
-// leaveAllBut leaves the members of the commands for the next plan, except the members in going.
+// leaveAllBut leaves the members of the commands for the next plan, except the nodes in going.
 func (p *Planner) leaveAllBut(out *Order, list []*decision.Command, going map[string]bool) {
 	for name := range membersOf(list) {
 		if !going[name] {
@@ -164,14 +164,14 @@ func (p *Planner) leaveAllBut(out *Order, list []*decision.Command, going map[st
 	}
 }
 
-// leave leaves the members of a command for the next plan, with the reason.
+// leave leaves the members of a command for the next plan, with why as the reason.
 func (p *Planner) leave(out *Order, cmd *decision.Command, why *decision.Block) {
 	for i := range cmd.Members {
 		out.Left[p.ByName[cmd.Members[i].Node]] = why
 	}
 }
 
-// takeWaves returns the commands of each wave and removes the waves from the order.
+// takeWaves returns the commands of each wave, and removes all commands and waves from the order.
 func (out *Order) takeWaves() [][]*decision.Command {
 	byID := make(map[string]*decision.Command, len(out.Commands))
 	for _, cmd := range out.Commands {
@@ -188,7 +188,7 @@ func (out *Order) takeWaves() [][]*decision.Command {
 	return list
 }
 
-// addWave adds a wave of these commands.
+// addWave appends the commands to the order as one wave.
 func (p *Planner) addWave(out *Order, list []*decision.Command) {
 	out.Commands, out.Waves = append(out.Commands, list...), append(out.Waves, p.waves().One(list))
 }

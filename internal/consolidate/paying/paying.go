@@ -31,7 +31,7 @@ type Exchange struct {
 	Saving, Value int64
 }
 
-// group returns the properties of the exchange that determine the allowed types of its new nodes.
+// group returns the properties of the exchange that decide which types its new nodes may have.
 func (e *Exchange) group() allowedtypes.Group {
 	g := allowedtypes.Group{Method: e.Method, Spot: true, One: len(e.Members) == 1}
 	for _, c := range e.Members {
@@ -90,9 +90,9 @@ func (t *Terms) Weigh(p *reference.Pass, e *Exchange) *decision.Block {
 	return t.pays(p, e)
 }
 
-// value returns the value of the exchange: its saving over the horizon, minus the cost of the disturbance, and minus the cost of the time
-// in which old and new nodes run together if a pay-back time is set. For due nodes the disturbance costs nothing, because they must be
-// removed anyway.
+// value returns the value of the exchange: its saving over the horizon, minus the cost of the disturbance. If a pay-back time is set, it
+// also subtracts the cost of the time in which old and new nodes run together. For due nodes the disturbance costs nothing, because they
+// must be removed anyway.
 func (t *Terms) value(e *Exchange) int64 {
 	cost, drain := 0.0, time.Duration(0)
 	overlap := int64(0)
@@ -115,14 +115,14 @@ func (t *Terms) value(e *Exchange) int64 {
 	return t.WorthOf(e.Saving, cost) - int64(float64(max(overlap, 0))*(t.Launch+drain).Hours())
 }
 
-// pays returns the block of an exchange that is not worth it, or nil. p checks the condition of Balanced pools.
+// pays returns nil if the exchange is worth it, and otherwise the block. p checks the condition of Balanced pools.
 func (t *Terms) pays(p *reference.Pass, e *Exchange) *decision.Block {
 	if e.Method == decision.MethodDrift || searchcontext.AnyDue(e.Members) {
 		return nil
 	}
 	there, spent, required := searchcontext.Existing(e.Members), searchcontext.PriceOf(e.Members), t.Required(e.Members)
 	if e.Saving <= 0 || e.Saving < required {
-		// A removal of nodes with unknown prices, without new nodes, needs no saving.
+		// A saving is not needed if no removed node has a known price and no new node is launched.
 		if spent > 0 || len(e.NewNodes) > 0 {
 			return &decision.Block{Code: decision.BlockNoGain, Saving: money.USD(e.Saving), Required: money.USD(required)}
 		}

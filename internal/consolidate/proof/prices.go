@@ -39,14 +39,14 @@ type Node struct {
 
 // Prover searches for proofs. It caches results for pods, so it must not be used concurrently.
 type Prover struct {
-	// list has the prices that proofs refer to.
+	// list has the prices that proofs refer to by their index.
 	list []decision.FloorPrices
-	// directions are the demands for which prices are computed.
+	// directions are the demands for which pricesFor computes optimal prices.
 	directions []corev1.ResourceList
-	// launchables says which new nodes are possible for pods. scopes caches the prices for each set of groups of such nodes.
+	// launchables says which new nodes may be launched for a pod. scopes caches the prices for each set of groups of such nodes.
 	launchables *valuing.Launchables
 	scopes      map[string][]decision.FloorPrices
-	// first and second are, for each resource, the two nodes with the most free room.
+	// first and second are, for each resource, the nodes with the most and the second most free room.
 	first, second map[corev1.ResourceName]roomiest
 }
 
@@ -97,9 +97,9 @@ func requestedBy(m *model.Model, nodes []Node) corev1.ResourceList {
 }
 
 const (
-	// maxDirections limits the demands for which prices are made, not counting single resources.
+	// maxDirections limits the length of Prover.directions, not counting demands for a single resource.
 	maxDirections = 8
-	// maxScopes limits the different sets of possible nodes for which prices are made.
+	// maxScopes limits the length of Prover.scopes.
 	maxScopes = 64
 )
 
@@ -127,7 +127,7 @@ func addAmounts(into, amounts corev1.ResourceList) {
 	}
 }
 
-// pricesFor returns prices for pods that may use these groups of nodes, each optimal for one of the directions.
+// pricesFor returns prices for pods that may use these groups of new nodes. Each of the prices is optimal for one of the directions.
 func (p *Prover) pricesFor(groups []int) []decision.FloorPrices {
 	slices.Sort(groups)
 	groups = slices.Compact(groups)
@@ -146,8 +146,7 @@ func (p *Prover) pricesFor(groups []int) []decision.FloorPrices {
 	return prices
 }
 
-// offered returns the nodes of the groups, each with its room and price. Of nodes with equal room, it returns the one with the lowest
-// price.
+// offered returns the new nodes of the groups, each with its room and price. Of nodes with equal room, it returns only the cheapest.
 func (p *Prover) offered(groups []int) []offered {
 	var out []offered
 	at := map[[3]float64]int{}
@@ -165,7 +164,7 @@ func (p *Prover) offered(groups []int) []offered {
 	return out
 }
 
-// number returns the index of these prices in the list, and adds them if they are missing.
+// number returns the index of the prices y in the list, and adds y if it is missing.
 func (p *Prover) number(y decision.FloorPrices) int {
 	i := slices.IndexFunc(p.list, func(have decision.FloorPrices) bool { return samePrices(have, y) })
 	if i < 0 {

@@ -13,14 +13,14 @@ import (
 // balancedThreshold is the lowest score that the policy Balanced approves: 1/k, with k = 2.
 const balancedThreshold = 0.5
 
-// poolTotals are the totals of a Balanced pool. Scores are relative to these totals.
+// poolTotals are the totals of a pool with the policy Balanced. Scores are relative to these totals.
 type poolTotals struct {
 	// cost is in nano-USD per hour, disruption in units of an ordinary pod.
 	cost       int64
 	disruption float64
 }
 
-// totalsOf sums up the prices of all nodes of the pool, whether they are candidates or not, and the cost of moving their pods. Pods that
+// totalsOf adds up the prices of all nodes of the pool, whether they are candidates or not, and the cost of moving their pods. Pods that
 // stay on their node are not counted.
 func (p *Pass) totalsOf(key v1.PoolKey) *poolTotals {
 	if t := p.totals[key]; t != nil {
@@ -40,8 +40,8 @@ func (p *Pass) totalsOf(key v1.PoolKey) *poolTotals {
 	return t
 }
 
-// score returns the score of a move in one pool: the share of the pool's cost that it saves, divided by the share of the pool's disruption
-// that it causes.
+// score returns the score of a command in one pool: the share of the pool's cost that the command saves, divided by the share of the pool's
+// disruption that it causes.
 func (t *poolTotals) score(savings int64, disruption float64) float64 {
 	if t.cost <= 0 || t.disruption <= 0 || savings <= 0 || disruption <= 0 {
 		return 0
@@ -49,8 +49,8 @@ func (t *poolTotals) score(savings int64, disruption float64) float64 {
 	return (float64(savings) / float64(t.cost)) / (disruption / t.disruption)
 }
 
-// scores returns the scores of a move for the batch's Balanced pools. Each pool is credited with a part of the savings, in proportion to
-// the prices of its nodes in the batch.
+// scores returns the score of the batch in each of its Balanced pools. Each pool is credited with a part of savings, in proportion to the
+// prices of its nodes in the batch.
 func (p *Pass) scores(batch []*decision.Candidate, savings float64) []decision.Score {
 	isBalanced := func(c *decision.Candidate) bool {
 		return c.Pool.Object.Spec.Disruption.ConsolidationPolicy == v1.ConsolidationPolicyBalanced
@@ -107,7 +107,7 @@ func (p *Pass) Balanced(batch []*decision.Candidate, savings float64) *decision.
 	return nil
 }
 
-// hopeless returns a block if even removing the candidate at no cost would score too low.
+// hopeless returns a block if removing the candidate would score too low even if it saved the candidate's whole price.
 func (p *Pass) hopeless(c *decision.Candidate) *decision.Block {
 	return p.Balanced([]*decision.Candidate{c}, c.Price)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// multiNode looks for the longest prefix of the candidates that can be removed for at most one new node. Batches never have more than
-// MaxBatch members. (Karpenter's batches may have one more.)
+// multiNode looks for the longest prefix of the candidates, by descending ratio of saving to disruption, that can be replaced by at most
+// one new node. Batches never have more than MaxBatch members. (Karpenter's batches may have one more.)
 func (p *Pass) multiNode(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
 	list, tied := p.loose(accepted)
 	survey.BySavings(list)
@@ -64,8 +64,8 @@ func (p *Pass) notReached(m decision.Method, list []*decision.Candidate) {
 	}
 }
 
-// singleNode takes the first candidate that can be removed for at most one new node. Pools take turns; pools that were not reached last
-// time come first.
+// singleNode takes the first candidate that can be replaced by at most one new node. Pools take turns; pools that the last pass did not
+// reach come first.
 func (p *Pass) singleNode(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
 	list, tied := p.loose(accepted)
 	survey.BySavings(list)
@@ -105,8 +105,8 @@ func (p *Pass) singleNode(ctx context.Context, accepted []*decision.Candidate) (
 	return nil, nil
 }
 
-// takeTurns interleaves the pools: the first candidate of each, the second of each, and so on. Pools are in the order of their names, but
-// pools that were not reached last time come first.
+// takeTurns interleaves the candidates of the pools: the first candidate of each pool, then the second of each, and so on. Pools are in the
+// order of their names, but pools that the last pass did not reach come first.
 func (p *Pass) takeTurns(list []*decision.Candidate) []*decision.Candidate {
 	byPool := map[v1.PoolKey][]*decision.Candidate{}
 	var keys []v1.PoolKey
@@ -139,7 +139,7 @@ func (p *Pass) takeTurns(list []*decision.Candidate) []*decision.Candidate {
 	return out
 }
 
-// poolsBeyond returns the pools without a candidate among the first n, in their order.
+// poolsBeyond returns the pools without a candidate among the first n of turns, in the order in which they follow.
 func poolsBeyond(turns []*decision.Candidate, n int) []v1.PoolKey {
 	seen := map[v1.PoolKey]bool{}
 	for _, c := range turns[:n] {
@@ -155,7 +155,7 @@ func poolsBeyond(turns []*decision.Candidate, n int) []v1.PoolKey {
 	return out
 }
 
-// consolidate returns the command that removes the batch, or the block if the command is not worth it.
+// consolidate returns the command that removes the batch, or the block if the command is not possible or not worth it.
 func (p *Pass) consolidate(ctx context.Context, m decision.Method, batch []*decision.Candidate) (*decision.Command, *decision.Block, error) {
 	sims, err := p.closedSimulator(ctx)
 	if err != nil {

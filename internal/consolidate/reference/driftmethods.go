@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// staticDrift replaces drifted nodes of static pools one for one, within budgets and the pool's limit on nodes. It does not check where
-// pods go. Nodes that drifted first come first.
+// staticDrift replaces drifted nodes of static pools one for one, as far as budgets and the pool's limit on nodes allow. It does not check
+// whether the pods have other places. Nodes that drifted first come first.
 func (p *Pass) staticDrift(accepted []*decision.Candidate) []*decision.Command {
 	list := slices.Clone(accepted)
 	survey.ByDrift(list)
@@ -49,8 +49,8 @@ func (p *Pass) staticDrift(accepted []*decision.Candidate) []*decision.Command {
 	return out
 }
 
-// scalingDown returns the block of a pool that has more nodes than replicas. It counts the nodes that stay and those that are being
-// replaced.
+// scalingDown returns a block if the pool has more nodes than replicas. It counts the nodes that are not being removed, and the nodes that
+// a command is replacing.
 func (p *Pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *decision.Block {
 	n := 0
 	for _, m := range p.Fleet.Pools[key].Nodes {
@@ -65,8 +65,8 @@ func (p *Pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *decision.Block 
 	return nil
 }
 
-// staticRoom returns the number of further nodes that the pool's limit allows; without a limit, it allows as many as exist. All existing
-// NodeClaims count, also those that are being deleted. A Node whose NodeClaim is gone no longer counts.
+// staticRoom returns the number of further nodes that the pool's limit allows. Without a limit, it returns the number of existing nodes.
+// All existing NodeClaims count, including those that are being deleted. A Node without a NodeClaim does not count.
 func (p *Pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 	n := 0
 	for _, m := range p.Fleet.Pools[key].Nodes {
@@ -81,8 +81,8 @@ func (p *Pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 	return max(0, int(limit.Value())-n)
 }
 
-// drift replaces the first drifted node that budgets allow and whose pods all have a place. It launches as many new nodes as needed, at any
-// cost. Nodes that must be removed together are replaced together.
+// drift replaces the first drifted node that budgets allow and whose pods all have a place. It launches as many new nodes as needed,
+// whatever they cost. Nodes that must be removed together are replaced together.
 func (p *Pass) drift(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
 	sims, err := p.openSimulator(ctx)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// loose returns two lists: the candidates that may be removed alone, and in tied the groups that must be removed together, by descending
-// ratio of saving to disruption.
+// loose returns two lists: the candidates that may be removed alone, and in tied the groups that must be removed together. tied is sorted
+// by descending ratio of saving to disruption.
 func (p *Pass) loose(accepted []*decision.Candidate) (loose []*decision.Candidate, tied []*survey.Tie) {
 	if len(p.Fleet.Ties) == 0 {
 		return slices.Clone(accepted), nil
@@ -35,7 +35,7 @@ func (p *Pass) loose(accepted []*decision.Candidate) (loose []*decision.Candidat
 	return loose, tied
 }
 
-// wholeGangs takes the first tie (nodes that share a gang) that can be removed for at most one new node. It tries at most trials ties.
+// wholeGangs takes the first tie (nodes that share a gang) that can be replaced by at most one new node. It tries at most trials ties.
 func (p *Pass) wholeGangs(ctx context.Context, tied []*survey.Tie, trials int) (*decision.Command, error) {
 	for i, t := range tied {
 		if i >= trials {
@@ -63,7 +63,7 @@ func (p *Pass) wholeGangs(ctx context.Context, tied []*survey.Tie, trials int) (
 	return nil, nil
 }
 
-// wholeGang returns the command that removes the nodes of the tie, or the block that keeps them.
+// wholeGang returns the command that removes the nodes of the tie, or the block that keeps them from being removed.
 func (p *Pass) wholeGang(ctx context.Context, t *survey.Tie) (*decision.Command, *decision.Block, error) {
 	if why := p.room(t.Members, decision.ReasonUnderutilized); why != nil {
 		return nil, why, nil

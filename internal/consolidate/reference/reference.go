@@ -46,9 +46,9 @@ type Pass struct {
 	// Waiting and again are the fields of the plan with these names.
 	Waiting bool
 	Again   time.Time
-	// open and closed are simulators with and without the nodes that consolidation must not put pods on; nil until used.
+	// open is the simulator for drift, closed the simulator for consolidation: see newSimulator. They are nil until used.
 	open, closed *simulator
-	// totals are the totals of Balanced pools.
+	// totals caches the results of totalsOf.
 	totals map[v1.PoolKey]*poolTotals
 	// unreached are the pools that single-node consolidation did not reach.
 	unreached []v1.PoolKey
@@ -175,7 +175,7 @@ func (p *Pass) Verdicts(commands []*decision.Command) []decision.Verdict {
 	return out
 }
 
-// blocksOf appends to out the reasons why a node stays.
+// blocksOf appends to out the blocks that keep the node, with their methods.
 func (p *Pass) blocksOf(name string, out []decision.MethodBlock) []decision.MethodBlock {
 	if why := p.Fleet.Blocked[name]; why != nil {
 		return append(out, decision.MethodBlock{Block: why})

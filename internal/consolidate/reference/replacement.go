@@ -23,7 +23,7 @@ type Priced struct {
 	Worst int64
 }
 
-// replacement narrows a planned node to types that are certainly cheaper than the batch.
+// replacement narrows a planned node to types that certainly cost less than the batch.
 func (p *Pass) replacement(m decision.Method, batch []*decision.Candidate, planned *planning.NewNode) (*planning.NewNode, *decision.Block) {
 	pool := p.Fleet.Pools[planned.Pool]
 	spent := int64(0)
@@ -79,8 +79,9 @@ func Only(set requirements.Set, capacityType string) requirements.Set {
 	return set.With(requirements.In(v1.CapacityTypeLabelKey, capacityType))
 }
 
-// restrict limits a node that could be spot or on demand to spot, because its types were compared at spot prices: if spot is unavailable,
-// the launch must not silently become more expensive. If no cheaper type has a spot offering, the node is limited to on demand.
+// restrict limits a node that could be spot or on demand to spot, because its types were compared at spot prices. So if spot is
+// unavailable, the launch fails and does not silently become more expensive. If no cheaper type has a spot offering, restrict limits the
+// node to on demand.
 func (p *Pass) restrict(pool *survey.Pool, node *planning.NewNode, list []Priced, spent int64) []Priced {
 	whole := node.Requirements
 	node.Requirements = Only(whole, v1.CapacityTypeSpot)
@@ -130,8 +131,8 @@ func listPrice(t *cloudprovider.InstanceType, key cloudprovider.OfferingKey) (fl
 	return 0, false
 }
 
-// reoffered returns the option with its cheapest offering that meets want, which may be narrower than the requirements the option was
-// planned for.
+// reoffered returns the option with the cheapest offering of type t that meets want, which may be narrower than the requirements that the
+// option was planned for. correction is added to the offering's list price.
 func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option planning.InstanceTypeOption, correction int64) planning.InstanceTypeOption {
 	var best *cloudprovider.Offering
 	for o := range t.OfferingsWithRoom() {
@@ -155,9 +156,9 @@ func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option plan
 	}
 }
 
-// otherTypes drops types that would only turn several nodes into one like a node of the batch. Removing only the other nodes has the same
-// result with fewer evictions. This includes nodes whose type is missing from list only because of its capacity type: such a node exists
-// and need not be launched.
+// otherTypes drops types that cost at least as much as the cheapest node of the batch with a type in whole. Keeping that node and removing
+// only the others costs no more and evicts fewer pods. whole has the types before the limit to one capacity type: an existing node need not
+// be launched, so its capacity type does not matter.
 func otherTypes(batch []*decision.Candidate, whole, list []Priced) []Priced {
 	least := int64(math.MaxInt64)
 	for _, c := range batch {
@@ -209,7 +210,7 @@ func (p *Pass) Varied(pool *survey.Pool, node *planning.NewNode) *decision.Block
 	return nil
 }
 
-// addValues adds the values of a label that nodes of the type can have within the requirements want.
+// addValues adds to into the values of the label key that nodes of the type can have if they meet want.
 func addValues(into map[string]bool, t *cloudprovider.InstanceType, key string, want requirements.Set) {
 	for o := range t.OfferingsWithRoom() {
 		if !t.Offers(o, want) {

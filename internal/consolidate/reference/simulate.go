@@ -22,9 +22,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// simulator simulates the removal of nodes. It first places pending pods on existing nodes, once for all simulations: they use free room
-// before anything is removed. Pods without a place are left to provisioning. So a pod that has no place or gets a new node does not prevent
-// removals.
+// simulator simulates the removal of nodes. It first places pending pods on existing nodes, once for all simulations, so these pods use
+// free room before any node is removed. Pending pods without a place are left to provisioning. So a pending pod that has no place, or needs
+// a new node, does not prevent removals.
 type simulator struct {
 	fleet *survey.Fleet
 	query planning.Query
@@ -83,7 +83,8 @@ func newSimulator(ctx context.Context, f *survey.Fleet, q planning.Query, consol
 	return s, nil
 }
 
-// sparing returns the model with the fee on new nodes, and the fee.
+// sparing returns the model with newNodeFee added to the price of new nodes, and the fee in nano-USD. If the cost model has maxCostTerms
+// terms already, it returns the model unchanged, and 0.
 func sparing(from *SimulatorModel, snapshot *planning.Snapshot) (*SimulatorModel, int64, error) {
 	fee := float64(newNodeFee)
 	terms := []planning.CostTerm{{Name: "drawknife: fewest new nodes", Source: "consolidation launches at most one node", PerNode: &fee}}
@@ -108,7 +109,7 @@ type SimulatorModel struct {
 	Snapshot *planning.Snapshot
 }
 
-// withoutFee returns planned nodes with their real prices.
+// withoutFee returns the planned nodes with their prices without the fee.
 func (s *simulator) withoutFee(nodes []planning.NewNode) []planning.NewNode {
 	if s.fee == 0 {
 		return nodes
@@ -150,9 +151,8 @@ func Settled(ctx context.Context, f *survey.Fleet, q planning.Query) (*Simulator
 	return &SimulatorModel{settled, &reduced}, err
 }
 
-// remove simulates the removal of all candidates together, or returns the block of pods that have no place. A gang that requires or prefers
-// one domain goes where provisioning would place it: to the domain in which new nodes cost least, with the preferences that the premium
-// allows.
+// remove simulates the removal of all candidates together, or returns the block if pods have no place. A gang that requires or prefers one
+// domain goes where provisioning would place it: to the domain in which new nodes cost least, with the preferences that the premium allows.
 func (s *simulator) remove(ctx context.Context, batch []*decision.Candidate) (*simulation, *decision.Block, error) {
 	ways, nowhere := s.ways(batch)
 	best, err := gangs.MostWishes(trial.Wishes(ways, s.query), s.query.Premium(), func(kept int) (*simulation, error) {
@@ -266,7 +266,7 @@ func (s *simulator) try(ctx context.Context, batch []*decision.Candidate, way *t
 	return sim, nil, nil
 }
 
-// openSimulator returns the open simulator, and makes it at the first call. closedSimulator does the same for the closed one.
+// openSimulator returns Pass.open, and makes it at the first call.
 func (p *Pass) openSimulator(ctx context.Context) (*simulator, error) {
 	if p.open == nil {
 		s, err := newSimulator(ctx, p.Fleet, p.Query, false)

@@ -43,7 +43,8 @@ func (p *Pass) Torn(cmd *decision.Command) *decision.RejectedError {
 	return &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedChurn, Node: node, Block: why}
 }
 
-// samePlaces simulates the removal again. It rejects the command if pods have no place, or need another number of new nodes or other types.
+// samePlaces simulates the removal again. It rejects the command if pods have no place, if they need another number of new nodes, or if a
+// planned type of the new node no longer suits.
 func (p *Pass) samePlaces(ctx context.Context, cmd *decision.Command, members []*decision.Candidate) (*decision.RejectedError, error) {
 	sims, err := p.closedSimulator(ctx)
 	if err != nil {

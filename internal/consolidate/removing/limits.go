@@ -26,7 +26,7 @@ const maxExchanged = 8
 // Exchanged returns the largest number of nodes that are exchanged at once.
 func (l *Limits) Exchanged() int { return min(l.MaxMembers, maxExchanged) }
 
-// launched returns the largest number of nodes that are launched at once.
+// launched returns the largest number of new nodes that an exchange launches at once.
 func (l *Limits) launched() int { return min(l.MaxNewNodes, maxExchanged) }
 
 // Merged returns the largest number of nodes that a command with at most one new node may remove.
@@ -37,12 +37,12 @@ func (t *Trier) Merged() int {
 	return t.MaxMerged
 }
 
-// allows reports whether one command may have this size.
+// allows reports whether one command may remove and launch so many nodes.
 func (t *Trier) allows(size components.Size) bool {
 	return size.Members <= t.MaxMembers && size.NewNodes <= t.MaxNewNodes || size.Members <= t.Merged() && size.NewNodes <= 1
 }
 
-// mostNewNodes returns the largest number of nodes that may be launched at once for this number of removed nodes.
+// mostNewNodes returns the largest number of nodes that one step may launch if it removes this number of members.
 func (t *Trier) mostNewNodes(where Places, members int) int {
 	switch {
 	case members > t.MaxMembers:
@@ -72,7 +72,8 @@ func (t *Trier) Admissible(r Removal) *decision.Block {
 	return nil
 }
 
-// tooLarge returns a block, during refinement, if the step's component removes or launches more nodes than one command may.
+// tooLarge returns, during refinement, a block if the step's component removes or launches more nodes than one command may. Before
+// refinement it returns nil.
 func (t *Trier) tooLarge(st *Step) *decision.Block {
 	if !t.Refining {
 		return nil // Each step becomes its own command.
@@ -99,8 +100,8 @@ func (t *Trier) Together(group []*searchcontext.Candidate) components.Size {
 	return size
 }
 
-// union returns the roots of the components that would be joined, and the size of the joined component. The list is valid until the next
-// call.
+// union returns the roots of the components that would be joined if the group were removed and shared new nodes with others, and the size
+// of the joined component. The list is valid until the next call.
 func (t *Trier) union(group, others []*searchcontext.Candidate) (roots []*searchcontext.Candidate, size components.Size) {
 	t.roots, size = t.Components.Union(t.roots[:0], group, others)
 	return t.roots, size

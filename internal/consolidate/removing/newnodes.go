@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/newnodes"
 )
 
-// launch opens new nodes for the pending pods: one for all of them, or several.
+// launch opens new nodes for the waiting pods: one for all of them, or several.
 func (t *Trier) launch(ctx context.Context, where Places, most int64, waiting int) (*decision.Block, error) {
 	if where == OnlyRoom {
 		return &decision.Block{Code: decision.BlockUnschedulable, Pods: t.Trial.Waiting(min(waiting, reference.MaxNamed))}, nil
@@ -50,13 +50,14 @@ func (t *Trier) launch(ctx context.Context, where Places, most int64, waiting in
 	return t.launchFully(ctx, most)
 }
 
-// unusedCommitments reports whether new nodes could use commitments that are not fully used. Only a full placement takes these savings into
-// account: Launch and LaunchSome, and the values of pods, use the prices of nodes that no commitment covers.
+// unusedCommitments reports whether there are commitments that are not fully used, so that new nodes could use them. Only a full placement
+// (PlaceNew) takes their savings into account: Launch, LaunchSome and the values of pods use the prices of nodes that no commitment covers.
 func (t *Trier) unusedCommitments() bool {
 	return slices.ContainsFunc(newnodes.Of(t.Trial.Trial).CommitmentsLeft(), func(left int64) bool { return left > 0 })
 }
 
-// launchSome opens several new nodes; in small fleets it searches for the cheapest ones.
+// launchSome opens several new nodes. If there are few candidates (Few), and the search tries all subsets or the attempt may use any effort
+// (Subsets, Accepting), it looks for the cheapest set of new nodes.
 func (t *Trier) launchSome(below float64) (price float64, ok bool) {
 	if t.Few && (t.Subsets || t.Accepting) {
 		return t.Trial.LaunchLeast(t.Query, t.Worth, t.launched(), launchTries, below)
@@ -64,10 +65,10 @@ func (t *Trier) launchSome(below float64) (price float64, ok bool) {
 	return t.Trial.LaunchSome(t.Query, t.Worth, t.launched(), below)
 }
 
-// launchTries is the number of sets of new nodes that are tried for one group of pods in a small fleet.
+// launchTries is the number of sets of new nodes that LaunchLeast tries for one group of pods.
 const launchTries = 128
 
-// launchBest tries each possible launch of new nodes, undoes it, and then repeats the cheapest one.
+// launchBest tries each possible launch of new nodes, undoes all of them, and then repeats the cheapest.
 func (t *Trier) launchBest(ctx context.Context, most int64) (*decision.Block, error) {
 	mark, best, cheapest := t.Trial.Mark(), -1, most
 	options := []func() (int64, *decision.Block, error){
@@ -111,7 +112,7 @@ func (t *Trier) launchBest(ctx context.Context, most int64) (*decision.Block, er
 	return why, err
 }
 
-// launchFully finds new nodes with a full placement, like provisioning. This takes long.
+// launchFully finds new nodes with a full placement, as provisioning does. This takes long.
 func (t *Trier) launchFully(ctx context.Context, most int64) (*decision.Block, error) {
 	t.Work += placeWork
 	out, err := t.Trial.PlaceNew(ctx, t.Query)
@@ -127,5 +128,5 @@ func (t *Trier) launchFully(ctx context.Context, most int64) (*decision.Block, e
 	return nil, nil
 }
 
-// placeWork is the number of what-ifs that one full placement counts as.
+// placeWork is the number of what-ifs that one full placement counts as in Effort.Work.
 const placeWork = 50

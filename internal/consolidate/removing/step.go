@@ -47,5 +47,5 @@ const (
 	LikeProvisioning
 )
 
-// room reports whether pods may go on existing nodes.
+// room reports whether pods may be put in free room of existing nodes.
 func (p Places) room() bool { return p == OnlyRoom || p == UseRoom }

@@ -62,7 +62,8 @@ func (t *Trier) TryWithin(ctx context.Context, r Removal, mark trial.Mark) (*Ste
 	return st, why, err
 }
 
-// tryBounded tries the group. It returns a block if its component would remove or launch more nodes than a command may.
+// tryBounded tries the removal r. During refinement it returns a block if the step's component would remove or launch more nodes than a
+// command may: see tooLarge.
 func (t *Trier) tryBounded(ctx context.Context, r Removal, mark trial.Mark) (*Step, *decision.Block, error) {
 	st, why, err := t.Try(ctx, r, mark)
 	if err == nil && why == nil {
@@ -100,7 +101,7 @@ func (t *Trier) Try(ctx context.Context, r Removal, mark trial.Mark) (*Step, *de
 	return st, t.Weigh(t.Types.Pass, &st.Exchange), nil
 }
 
-// open opens new nodes for the given number of waiting pods, with their allowed types.
+// open opens new nodes for the given number of waiting pods, and restricts them to their allowed types.
 func (t *Trier) open(ctx context.Context, st *Step, waiting, first int, mark trial.Mark) (*decision.Block, error) {
 	if why := t.Awaited(t.Trial); why != nil {
 		return why, nil
@@ -114,8 +115,8 @@ func (t *Trier) open(ctx context.Context, st *Step, waiting, first int, mark tri
 	if most := t.mostNewNodes(st.Where, len(st.Members)); len(planned) > most && st.Method != decision.MethodDrift {
 		return &decision.Block{Code: decision.BlockManyNodes, Count: len(planned), Need: most}, nil
 	}
-	// During refinement, t.Strict divides the cost into shares. Otherwise one step could use up the whole permitted cost of its component,
-	// and no other step could join the component.
+	// During refinement, t.Strict divides the permitted cost into shares in proportion to the nodes' prices. Otherwise one step could use
+	// up the whole permitted cost of its component, and no further step could join the component.
 	if why := t.Narrow(t.Types, &st.Exchange, planned, limit, t.Strict); why != nil {
 		t.Withheld = t.Withheld || t.Strict && len(planned) > 1
 		return why, nil
@@ -124,7 +125,7 @@ func (t *Trier) open(ctx context.Context, st *Step, waiting, first int, mark tri
 	return nil, nil
 }
 
-// hide removes the candidate from the trial. It returns the number of its pods that now need a place.
+// hide removes the candidate from the trial. It returns the number of the candidate's pods that now need a place.
 func (t *Trier) hide(c *searchcontext.Candidate, way *trial.GangWay) (pods int, err error) {
 	if c.Planned {
 		return t.Trial.Drop(c.Number)

@@ -20,7 +20,7 @@ import (
 type Replay struct {
 	Pass  *reference.Pass
 	Trial *trial.Trial
-	// written describes the present state of the trial; nil until it is needed.
+	// written describes the present state of the trial for Planned; it is nil until Planned is called.
 	written *answering.Answering
 	// Moves says which pods of a candidate need another place.
 	Moves func(*decision.Candidate) func(*corev1.Pod) bool
@@ -106,8 +106,8 @@ func (r *Replay) Step(ctx context.Context, cmd *decision.Command) (*decision.Com
 	return nil, &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedScheduling, Node: cmd.Members[0].Node, Block: why}, nil
 }
 
-// qualifies is StillQualifies, except for commands of the search for the same fleet: their members have already qualified and have their
-// shares of the budgets.
+// qualifies calls StillQualifies, except for commands that a search planned for the same fleet (see Known): their members have already
+// qualified and have their shares of the budgets.
 func (r *Replay) qualifies(cmd *decision.Command, m *decision.Member) (*decision.Candidate, *decision.RejectedError) {
 	if r.Known != nil && cmd.Reason == decision.ReasonUnderutilized {
 		if c := r.Known(m.Node); c != nil {
@@ -117,8 +117,8 @@ func (r *Replay) qualifies(cmd *decision.Command, m *decision.Member) (*decision
 	return r.Pass.StillQualifies(cmd, m)
 }
 
-// carryOut moves the members' pods to the places that the command says. It returns the command with its nodes in the order in which they
-// take pods. The command is rejected if pods without a place came to a member after planning, or if a place is gone.
+// carryOut moves the members' pods to the places in the command. It returns the command with its nodes in the order in which they can take
+// the pods. It returns a block if a pod without a place in the command came to a member after planning, or if a place is gone.
 func (r *Replay) carryOut(ctx context.Context, cmd *decision.Command, members []*decision.Candidate) (*decision.Command, *decision.Block, error) {
 	if cmd.Method == decision.MethodEmptiness || cmd.Method == decision.MethodStaticDrift {
 		for _, c := range members {
@@ -161,8 +161,8 @@ func (r *Replay) Put(ctx context.Context, cmd *decision.Command) (*decision.Comm
 	return &turns, nil, nil
 }
 
-// putWhole puts pods on the command's nodes, existing ones first. A node that a rule about the spread of pods excludes is tried again
-// after the others.
+// putWhole puts all pods of each of the command's nodes on that node at once, existing nodes first. If a node can't take its pods, for
+// example because of a rule about the spread of pods, putWhole tries it again after the following nodes.
 func (r *Replay) putWhole(cmd *decision.Command) (*decision.Command, *decision.Block, error) {
 	receivers, why, err := inSomeOrder(r.Trial, cmd.Receivers, func(e *planning.ExistingNode) ([]planning.PodKey, error) {
 		return e.Pods, placing.Of(r.Trial).Put(e.Name, e.Pods)
@@ -190,9 +190,9 @@ func (r *Replay) putWhole(cmd *decision.Command) (*decision.Command, *decision.B
 // sameList reports whether a and b are the same slice in memory.
 func sameList[N any](a, b []N) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// inSomeOrder puts pods on all nodes of the list, as far as possible in its order. It returns the nodes in the order that worked; if this
-// is the order of the list, it returns the list itself. If some nodes can take their pods in no order, it returns the block of the first of
-// them.
+// inSomeOrder calls put for each node of the list, which puts the node's pods on it. It follows the order of the list as far as possible.
+// It returns the nodes in the order that worked. If this is the order of the list, it returns the list itself. If no order works for some
+// nodes, it returns the block of the first of them.
 func inSomeOrder[N any](t *trial.Trial, list []N, put func(*N) ([]planning.PodKey, error)) ([]N, *decision.Block, error) {
 	inOrder, n := true, 0 // while inOrder is true, exactly the first n nodes of the list are done
 	var done []N
@@ -233,7 +233,7 @@ func inSomeOrder[N any](t *trial.Trial, list []N, put func(*N) ([]planning.PodKe
 	return done, nil, nil
 }
 
-// noPlace returns the block for pods whose place is gone, with the error's text.
+// noPlace returns the block for pods that have no place any more, with the text of err.
 func noPlace(err error, pods []planning.PodKey) *decision.Block {
 	if errors.Is(err, placing.ErrNoPlace) {
 		return &decision.Block{Code: decision.BlockUnschedulable, Pods: pods[:min(len(pods), reference.MaxNamed)], Detail: err.Error()}
@@ -265,8 +265,8 @@ func New(ctx context.Context, o *reference.Options, f *survey.Fleet) (*Replay, e
 	return &Replay{Pass: p, Trial: t, Moves: func(c *decision.Candidate) func(*corev1.Pod) bool { return f.Moves(c.State.Pool) }}, nil
 }
 
-// plannedOf returns the number of the members' pods that have places in the command. It leaves out pending pods, which may also be on new
-// nodes.
+// plannedOf returns the number of the members' pods that have places in the command. It does not count pending pods, although the command
+// may have places for them on new nodes.
 func plannedOf(c *decision.Command, members []*decision.Candidate) int {
 	size := 0
 	for _, m := range members {

@@ -10,9 +10,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// putInTurns puts pods on the command's nodes one by one, so that nodes take turns. For example, of two new nodes in two zones, neither can
-// take all its pods of a spread constraint before the other has some. All new nodes exist from the beginning. This is also true in the
-// cluster, before the first pod is evicted. It returns the order in which pods were put, or nil if no order gives all pods a place.
+// putInTurns puts pods on the command's nodes in rounds: in each round, each node takes as many of its pods as it can take now. For
+// example, if two new nodes are in two zones, a spread constraint can prevent that one node takes all its pods before the other has some.
+// All new nodes are opened before the first pod is put. This is as in the cluster, where all new nodes exist before the first pod is
+// evicted. It returns the order in which pods were put, or nil if this does not give all pods a place.
 func (r *Replay) putInTurns(ctx context.Context, cmd *decision.Command) ([]planning.PodKey, error) {
 	turns, ok := r.turns(cmd)
 	if !ok {
@@ -44,7 +45,8 @@ type turn struct {
 	put  func([]planning.PodKey) error
 }
 
-// turns opens the command's new nodes, and returns a turn for each of its nodes. It returns false if a node can't be opened.
+// turns opens the command's new nodes, and returns a turn for each of the command's existing and new nodes. It returns false if a new node
+// can't be opened.
 func (r *Replay) turns(cmd *decision.Command) ([]turn, bool) {
 	var out []turn
 	for i := range cmd.Receivers {
@@ -66,8 +68,8 @@ func (r *Replay) turns(cmd *decision.Command) ([]turn, bool) {
 	return out, true
 }
 
-// take puts pods on the node, as many of them as it can take now. It returns an error if a pod can't be placed for a reason other than
-// placing.ErrNoPlace.
+// take puts as many pods of t.pods on the node as it can take now. The others stay in t.pods. It returns an error if a pod can't be placed
+// for a reason other than placing.ErrNoPlace.
 func (t *turn) take() (put []planning.PodKey, err error) {
 	left := t.pods[:0]
 	for i, key := range t.pods {

@@ -85,7 +85,8 @@ func MethodFor(group []*Candidate) decision.Method {
 	return decision.MethodMultiNode
 }
 
-// LikenessOf returns a number that identifies the offering that the candidate was bought as. It does not depend on the node's name.
+// LikenessOf returns a number that is equal for candidates with the same NodePool, zone, capacity type and price. It does not depend on the
+// node's name.
 func LikenessOf(c *decision.Candidate) uint64 {
 	h := fnv.New64a()
 	for _, part := range []string{c.Zone, c.CapacityType, c.Pool.Key.String()} {
@@ -95,7 +96,7 @@ func LikenessOf(c *decision.Candidate) uint64 {
 	return h.Sum64() ^ uint64(money.NanoUSD(c.Price))
 }
 
-// toProve converts candidates to nodes of a proof.
+// toProve converts candidates to the nodes that proofs are about.
 func toProve(list []*Candidate) []proof.Node {
 	out := make([]proof.Node, len(list))
 	for i, c := range list {

@@ -51,11 +51,12 @@ type Context struct {
 	Worth *valuing.Worth
 	// LowerBounds proves lower bounds on the cost of new nodes.
 	LowerBounds *proof.Prover
-	// closed are nodes that must not receive pods of removed nodes. initializing are the closed nodes that are not ready yet and have room.
+	// closed are nodes that must not receive pods of removed nodes. initializing are those closed nodes that are not ready yet and have
+	// free room.
 	closed, initializing []string
 	// order lists the nodes that may receive pods. The nodes that are most worth keeping come first.
 	order []string
-	// answers caches the new nodes that any search has found for pods.
+	// answers caches the new nodes that any search of this context has found for pods.
 	answers *launching.Answers
 }
 
@@ -86,7 +87,7 @@ func New(ctx context.Context, s Settings, f *survey.Fleet, known Known) (*Contex
 	return out, nil
 }
 
-// weigh makes the candidates and fills their fields.
+// weigh makes the candidates and fills their fields. known has candidates of an earlier plan by name.
 func (x *Context) weigh(known map[string]*Candidate) {
 	moved, list := recentOwners(x.Fleet, x.CoolDown), make([]Candidate, len(x.Fleet.Candidates))
 	x.Candidates = make([]*Candidate, len(list))
@@ -106,7 +107,7 @@ func (x *Context) weigh(known map[string]*Candidate) {
 	}
 }
 
-// weighTied makes all nodes of the tie due if one is due, and blocked if one is blocked.
+// weighTied makes all candidates of the tie due if one of them is due, and blocks all of them if one of them is blocked.
 func (x *Context) weighTied(t *survey.Tie) {
 	group := x.WithTied(x.ByName[t.Members[0].Name])
 	due := AnyDue(group)
@@ -148,7 +149,7 @@ func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.U
 	}
 }
 
-// recentOwners returns the owners of pods that were moved less than within ago, each with the time at which this period ends.
+// recentOwners returns the owners of pods that were moved in the time within before now, each with the time at which this period ends.
 func recentOwners(f *survey.Fleet, within time.Duration) map[types.UID]time.Time {
 	out := map[types.UID]time.Time{}
 	for i := range f.In.History {
@@ -171,7 +172,7 @@ func (x *Context) expiresSoon(c *decision.Candidate) bool {
 	return expires && due.At.Sub(x.Fleet.Now) <= x.ExpireAhead
 }
 
-// coolsDown returns the block of a node that is new, or whose pods have an owner with recently moved pods.
+// coolsDown returns a block if the node is new, or if one of its pods has an owner in moved.
 func (x *Context) coolsDown(c *decision.Candidate, moved map[types.UID]time.Time) *decision.Block {
 	var until time.Time
 	if since, ok := survey.TrueSince(c.State.Claim, v1.ConditionInitialized); ok {

@@ -28,7 +28,7 @@ type PodMoves struct {
 	Passing bool
 }
 
-// movesOf returns the moves of the candidate's pods.
+// movesOf returns what happens to the candidate's pods if the node is removed.
 func (x *Context) movesOf(c *decision.Candidate) (out PodMoves) {
 	f, marker := x.Fleet, v1.MarkerOf(c.State.Pool)
 	needed := map[types.NamespacedName]*waves.Evictions{}

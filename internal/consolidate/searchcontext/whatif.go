@@ -22,7 +22,7 @@ type WhatIf struct {
 	Written *answering.Answering
 }
 
-// newWhatIf returns a trial of the model, without cached answers.
+// newWhatIf returns a trial of the model, without a cache of earlier answers.
 func newWhatIf(m *model.Model) *WhatIf {
 	t := trial.New(m)
 	return &WhatIf{launching.On(t), answering.On(t)}

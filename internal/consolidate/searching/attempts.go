@@ -11,23 +11,24 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// attempts tries groups, and accepts the removals that are worth it. It remembers failed attempts.
+// attempts tries to remove groups of nodes, and accepts the removals that are worth it. It remembers failed attempts in tried and failed.
 type attempts struct {
 	removing.Trier
 	decided
-	// most is the largest number of what-ifs that the search may use.
+	// most is the largest number of what-ifs that the search may use: Work may not exceed it.
 	most int
-	// round is the number of the refinement round. tried are groups that failed in their present state: see worthTrying.
+	// round is the number of the refinement round. tried has the keys of groups that failed in their present state: see worthTrying and
+	// groupKey.
 	round int
 	tried map[uint64]bool
-	// failed caches attempts that failed since the last step; it is used in small fleets.
+	// failed caches attempts that failed since the last step. It is used only if there are few candidates (Few).
 	failed failures
-	// scouts try groups ahead of the search. found is the finding of a scout about the present group. Nil means none.
+	// scouts try groups ahead of the search. found is the finding of a scout about the group that is tried now, or nil. Nil means none.
 	scouts *scouts
 	found  *finding
 }
 
-// tryGroup tries to consolidate the group, and records the block if it fails.
+// tryGroup tries to consolidate the group, and records the block if it fails: see keep.
 func (a *attempts) tryGroup(ctx context.Context, group []*searchcontext.Candidate, where removing.Places) error {
 	return a.tryRemoval(ctx, removing.Consolidating(group, where))
 }
@@ -47,14 +48,14 @@ func (a *attempts) tryRemoval(ctx context.Context, r removing.Removal) error {
 	return nil
 }
 
-// noteTried records that the removal was tried without success.
+// noteTried records in tried that the removal failed. It does nothing before refinement, or if Withheld is true.
 func (a *attempts) noteTried(r removing.Removal) {
 	if a.Refining && !a.Withheld {
 		a.tried[a.groupKey(r)] = true
 	}
 }
 
-// attempt executes the removal as a step if it is worth it. Otherwise it changes nothing and returns the block.
+// attempt executes the removal and accepts it as a step if it is worth it. Otherwise it leaves the trial unchanged and returns the block.
 func (a *attempts) attempt(ctx context.Context, r removing.Removal) (*decision.Block, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func (a *attempts) attempt(ctx context.Context, r removing.Removal) (*decision.B
 	return why, err
 }
 
-// attemptNew is like attempt, for removals that are not known to fail.
+// attemptNew is like attempt, but does not look for the removal among failed attempts and scouts' findings.
 func (a *attempts) attemptNew(ctx context.Context, r removing.Removal) (*decision.Block, error) {
 	mark := a.Trial.Mark()
 	st, why, err := a.TryWithin(ctx, r, mark)
@@ -119,11 +120,12 @@ func (a *attempts) accept(st *removing.Step, since trial.Mark) {
 	a.failed.forget()
 }
 
-// worthTrying reports whether the group should be tried again during refinement. It returns false if some strategy has tried the group
-// without success and no member has received pods since then. At the end of refinement, all groups are tried again. In large fleets, this
-// last try is omitted, and later rounds only try groups with a member that is new or has received pods. All other changes have reduced free
-// room, or have opened nodes that are tried themselves. It always returns true if the search has few candidates. In fleets that are not
-// large, it also returns true for removals that use only free room.
+// worthTrying reports whether the removal should be tried. Before refinement, it always returns true. During refinement it returns false if
+// some strategy has tried the same members and places without success and no member has received pods since then. At the end of refinement,
+// tried is cleared, so that all groups are tried again. If the search has too many candidates (Many), tried is not cleared, and rounds
+// after the first only try groups with a member that is new or has received pods. All other changes have only reduced free room, or have
+// opened new nodes that are candidates themselves. If the search has few candidates (Few), worthTrying always returns true. Unless Many is
+// true, it also returns true for removals that use only free room.
 func (a *attempts) worthTrying(r removing.Removal) bool {
 	many := a.Many()
 	switch {
@@ -137,7 +139,7 @@ func (a *attempts) worthTrying(r removing.Removal) bool {
 	return !a.tried[a.groupKey(r)]
 }
 
-// groupKey returns a hash of the group in its present state: its members, how often they have received pods, and where its pods may go.
+// groupKey returns a hash of the removal: its members, how often they have received pods, and where their pods may go.
 func (a *attempts) groupKey(r removing.Removal) uint64 {
 	sum := uint64(r.Where)
 	if r.Way != nil {

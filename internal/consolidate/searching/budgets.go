@@ -9,9 +9,10 @@ import (
 )
 
 // withinBudgets searches again if budgets prevented the removal of some nodes. First it searches as if consolidation had no budgets. Then
-// it chooses the steps with the highest value within the budgets, and starts a search with these steps. This is better because a search
-// accepts the first steps that it finds, and these need not have the highest value. If the best strategy exchanges groups for new nodes,
-// there are few steps to choose from. So in this case a strategy without such groups runs, too. The best of all these searches is returned.
+// it chooses the steps of this search with the highest total value within the budgets, and starts another search with these steps. This is
+// better because a search accepts the first steps that it finds, which need not have the highest value. A strategy with rebuild or subsets
+// makes few large steps, so there are few to choose from. So if the best strategy has rebuild or subsets, withinBudgets also runs a
+// strategy without them. It returns the best of all these searches.
 func (p *Planner) withinBudgets(ctx context.Context, best *Search) (*Search, error) {
 	if !best.heldByBudgets() {
 		return best, nil
@@ -52,7 +53,8 @@ func (s *Search) heldByBudgets() bool {
 	return false
 }
 
-// takeBest executes the steps with the highest total value within the budgets, in their order. Steps of drift were executed before.
+// takeBest tries again those of the steps that have the highest total value within the budgets, in their order. It leaves out steps of
+// drift, because removeUnneeded has already executed them.
 func (s *Search) takeBest(ctx context.Context, steps []*removing.Step) error {
 	var list []knapsack.Choice
 	var choices []*removing.Step

@@ -6,22 +6,24 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// decided contains the decisions of a search, which become the plan. The trial contains the effects of the steps on nodes and pods. The
+// decided contains the decisions of a search, which become the plan. The trial contains the effects of the steps on nodes and pods, and the
 // components say which nodes must be removed together.
 type decided struct {
-	// gone are removed candidates. fixed are candidates that received pods, and therefore stay. firm are candidates that received pods of
-	// drifted nodes; these also stay during refinement.
+	// gone are removed candidates. fixed are candidates that received pods and therefore stay. firm are candidates that received pods of
+	// drifted nodes; they stay fixed during refinement.
 	gone, fixed, firm map[*searchcontext.Candidate]bool
 	steps             []*removing.Step
 	// value is the sum of the values of the steps.
 	value int64
-	// made are commands for which no trial is needed: those for empty nodes and static pools.
+	// made are the commands that are not made of steps: those for empty nodes and static pools.
 	made []*decision.Command
-	// unrefined are the commands before refinement. They are kept in case places depend on the order of commands.
+	// unrefined are the commands before refinement. They are kept because after refinement the commands may be impossible in any order, if
+	// places depend on the order.
 	unrefined []*decision.Command
 	// left are nodes for the next plan, because their commands were not worth it.
 	left map[*searchcontext.Candidate]bool
-	// changed counts how often nodes received pods during refinement. It is 1 for new nodes that were opened during refinement.
+	// changed counts how often a node received pods during refinement. For a new node that was opened during refinement, the count begins
+	// with 1.
 	changed map[identity]int
 	// why has the block that keeps each candidate from being consolidated, by name.
 	why map[string]*decision.Block
@@ -37,7 +39,7 @@ func newDecided() decided {
 // open reports whether the candidate can still be removed.
 func (d *decided) open(c *searchcontext.Candidate) bool { return !d.gone[c] && !d.fixed[c] }
 
-// identity identifies a candidate. identity stays the same if another candidate is made of the same new node.
+// identity identifies a candidate. It stays the same if release makes another candidate of the same new node.
 type identity struct{ node, planned int }
 
 func identityOf(c *searchcontext.Candidate) identity {
@@ -81,8 +83,8 @@ func (d *decided) noteStep(st *removing.Step, receivers []*searchcontext.Candida
 	d.value += st.Value
 }
 
-// keep records the block that keeps the members of a group that failed. A block found for a single node replaces the block of a group,
-// unless it only says that room is missing or that the search has ended.
+// keep records why as the block that keeps each member of a group that failed. It replaces a recorded block only if the group is a single
+// node, and why says more than that room is missing or that the search has ended.
 func (d *decided) keep(group []*searchcontext.Candidate, where removing.Places, why *decision.Block) {
 	for _, c := range group {
 		if c.Planned {

@@ -5,11 +5,11 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 )
 
-// failures caches the attempts that failed since the last step. Until the next step is accepted, the same attempt has the same result. In
-// small fleets strategies often reach the same groups.
+// failures caches the attempts that failed since the last step. Until the next step is accepted, the same attempt has the same result. If
+// there are few candidates, strategies often reach the same groups.
 type failures struct{ known map[attemptKey]failure }
 
-// attemptKey has all properties of an attempt that its result depends on, as long as no step is accepted.
+// attemptKey has everything that the result of an attempt depends on until the next step is accepted.
 type attemptKey struct {
 	// members is the hash of the nodes and of where their pods may go: see attempts.groupKey.
 	members uint64
@@ -19,18 +19,18 @@ type attemptKey struct {
 	refining, subsets, strict, accepting, unlimited bool
 }
 
-// failure is the block of a failed attempt, and whether the attempt set Withheld.
+// failure is the block of a failed attempt, and the value of Withheld after it.
 type failure struct {
 	why      *decision.Block
 	withheld bool
 }
 
-// attemptKey returns the key of an attempt made now.
+// attemptKey returns the key of an attempt to make the removal now.
 func (a *attempts) attemptKey(r removing.Removal) attemptKey {
 	return attemptKey{a.groupKey(r), r.Method, a.Refining, a.Subsets, a.Strict, a.Accepting, false}
 }
 
-// of returns the failure of the attempt, or nil if the attempt has not failed since the last step.
+// of returns the failure of the attempt asked, or nil if that attempt has not failed since the last step.
 func (f *failures) of(asked attemptKey) *failure {
 	if known, has := f.known[asked]; has {
 		return &known

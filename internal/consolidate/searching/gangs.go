@@ -13,8 +13,8 @@ import (
 )
 
 // removeTied removes groups of nodes that can only be removed together, because a gang on them is moved as a whole. For each group and each
-// domain where its gangs could be, it tries two moves: to free room, and to new nodes as provisioning would launch them. It executes the
-// move with the highest value.
+// possible move of its gangs, it tries two removals: one puts pods in free room of existing nodes first (UseRoom), the other puts all pods
+// on new nodes as provisioning would (LikeProvisioning). It executes the removal with the highest value.
 func (s *Search) removeTied(ctx context.Context) error {
 	limit := min(s.most, s.Work+s.most/tiedShare)
 	for _, group := range s.tied() {
@@ -35,11 +35,11 @@ func (s *Search) removeTied(ctx context.Context) error {
 	return nil
 }
 
-// tiedShare limits each call of removeTied to 1/tiedShare of the attempts of a search.
+// tiedShare limits each call of removeTied to 1/tiedShare of the what-ifs of a search.
 const tiedShare = 8
 
-// tryTied removes the group by the move with the highest value, or records the block. If the gangs can move in only one way, it takes the
-// first removal that is possible.
+// tryTied executes the removal of the group with the highest value, or records the block. If the gangs can move in only one way, it
+// executes the first removal that is worth it.
 func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) error {
 	ways := s.waysOf(group)
 	if len(ways) == 0 {
@@ -66,16 +66,17 @@ func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) 
 	return nil
 }
 
-// look is a removal that was tried, and the cost of its new nodes, in nano-USD per hour.
+// look is a removal that was tried, the number of preferred domains that it keeps, and the cost of its new nodes in nano-USD per hour.
 type look struct {
 	removal removing.Removal
 	kept    int
 	cost    int64
 }
 
-// bestWay considers only the moves that keep as many preferred domains as the premium allows, as provisioning would. Of these it returns
-// the removal with the highest value, or nil and a block if there is no such removal. It leaves the trial unchanged. It computes the cost
-// of preferences without a limit on the cost of the move, because a preference within the premium is not given up for a saving.
+// bestWay considers only the moves that keep as many preferred domains as the premium allows, as provisioning does. Of these moves it
+// returns the removal with the highest value. If no removal is worth it, it returns nil and a block. It leaves the trial unchanged. To find
+// out how many preferences the premium allows, it ignores whether a move is worth it: a preference within the premium is not given up for a
+// saving.
 func (s *Search) bestWay(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, ways []*trial.GangWay) (*removing.Removal, *decision.Block, error) {
 	wishes := trial.Wishes(ways, s.Query)
 	if wishes == 0 {
@@ -102,8 +103,8 @@ func (s *Search) bestWay(ctx context.Context, method decision.Method, group []*s
 	return &best.removal, nil, nil
 }
 
-// cheapestOf returns the removal with the lowest cost of new nodes, or nil if no removal is possible. It does not check the limits of a
-// command.
+// cheapestOf returns the removal of the list with the lowest cost of new nodes, or nil if no removal is possible. It does not check the
+// limits of a command.
 func (s *Search) cheapestOf(ctx context.Context, list []removing.Removal, kept int) (best *look, err error) {
 	for _, r := range list {
 		if err := ctx.Err(); err != nil {
@@ -132,7 +133,7 @@ func (s *Search) waysOf(group []*searchcontext.Candidate) []*trial.GangWay {
 	return trial.WaysOf(s.Model, group[0].Tie.Gangs)
 }
 
-// removals returns two removals of the group for each move: to free room, and to new nodes as provisioning would launch them.
+// removals returns two removals of the group for each way, which differ in where pods may go: UseRoom and LikeProvisioning.
 func removals(method decision.Method, group []*searchcontext.Candidate, ways []*trial.GangWay) (out []removing.Removal) {
 	for _, way := range ways {
 		for _, where := range []removing.Places{removing.UseRoom, removing.LikeProvisioning} {
@@ -142,8 +143,8 @@ func removals(method decision.Method, group []*searchcontext.Candidate, ways []*
 	return out
 }
 
-// bestOf returns the removal with the highest value. If no removal is possible, it returns nil and the block of the first removal that
-// failed. It leaves the trial unchanged.
+// bestOf returns the removal of the list with the highest value. If no removal is worth it, it returns nil and the block of the first
+// removal that failed. It leaves the trial unchanged.
 func (s *Search) bestOf(ctx context.Context, list []removing.Removal) (best *removing.Removal, first *decision.Block, err error) {
 	value := int64(0)
 	for i := range list {
@@ -168,7 +169,7 @@ func (s *Search) bestOf(ctx context.Context, list []removing.Removal) (best *rem
 	return best, first, nil
 }
 
-// lookAtRemoval returns the result of the removal. It leaves the trial unchanged.
+// lookAtRemoval returns the step that the removal would become, or a block. It leaves the trial unchanged.
 func (s *Search) lookAtRemoval(ctx context.Context, r removing.Removal) (*removing.Step, *decision.Block, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -183,7 +184,7 @@ func (s *Search) lookAtRemoval(ctx context.Context, r removing.Removal) (*removi
 	return s.within(ctx, r)
 }
 
-// within is TryWithin, but leaves the trial unchanged.
+// within calls TryWithin and undoes the removal.
 func (s *Search) within(ctx context.Context, r removing.Removal) (*removing.Step, *decision.Block, error) {
 	mark := s.Trial.Mark()
 	st, why, err := s.TryWithin(ctx, r, mark)
@@ -193,7 +194,7 @@ func (s *Search) within(ctx context.Context, r removing.Removal) (*removing.Step
 	return st, why, err
 }
 
-// driftTied removes the group because one of its nodes has drifted, or returns the block.
+// driftTied removes the group because one of its nodes has drifted, or returns the block that keeps the group.
 func (s *Search) driftTied(ctx context.Context, group []*searchcontext.Candidate) (*decision.Block, error) {
 	ways := s.waysOf(group)
 	switch len(ways) {
@@ -209,7 +210,7 @@ func (s *Search) driftTied(ctx context.Context, group []*searchcontext.Candidate
 	return s.attempt(ctx, *best)
 }
 
-// tied returns the groups that can still be consolidated, sorted by descending waste.
+// tied returns the groups of tied nodes that can still be consolidated, sorted by descending waste.
 func (s *Search) tied() [][]*searchcontext.Candidate {
 	considered := map[*searchcontext.Candidate]bool{}
 	for _, c := range s.considered {
@@ -233,7 +234,8 @@ func (s *Search) tied() [][]*searchcontext.Candidate {
 	return out
 }
 
-// tiedBlock returns the block of one node of a group that can't be consolidated. It says that the nodes can only be removed together.
+// tiedBlock returns the block why for a node. If the node is tied, the block also says that the tied nodes can only be removed together. It
+// says that the nodes can only be removed together.
 func tiedBlock(c *searchcontext.Candidate, why *decision.Block) *decision.Block {
 	if c.Tie == nil || why.Code == decision.BlockNotReached {
 		return why
@@ -241,7 +243,7 @@ func tiedBlock(c *searchcontext.Candidate, why *decision.Block) *decision.Block 
 	return c.Tie.Block(c.Candidate, why)
 }
 
-// causeOf returns the cause of a block: of the node alone, or of the gang on it.
+// causeOf returns the cause of a block: for a gang, the block of the node that keeps the whole gang, and otherwise why itself.
 func causeOf(why *decision.Block) *decision.Block {
 	if why.Code == decision.BlockGang && why.Because != nil {
 		return why.Because

@@ -13,8 +13,8 @@ import (
 // groups is the part of a search that chooses nodes to remove together.
 type groups struct{ *Search }
 
-// alike returns the free candidates, grouped by zone, pool and capacity type, because their pods can probably be moved together. Within
-// each group, they are sorted by descending waste.
+// alike returns the free candidates, sorted by zone, pool, capacity type and descending waste. So candidates whose pods can probably be
+// moved together are next to each other.
 func (g groups) alike() []*searchcontext.Candidate {
 	list := g.free()
 	slices.SortStableFunc(list, func(a, b *searchcontext.Candidate) int {
@@ -23,16 +23,16 @@ func (g groups) alike() []*searchcontext.Candidate {
 	return list
 }
 
-// rebuild exchanges groups of nodes for new nodes that hold all their pods. It runs before the search uses room on other nodes. If the
-// nodes have an unsuitable type or much free room, the new nodes may cost less than the old nodes that would otherwise remain. Groups
-// consist of similar candidates.
+// rebuild exchanges groups of nodes for new nodes that hold all pods of the group. It runs before the search uses free room on other nodes.
+// If the nodes have an unsuitable type or much free room, the new nodes may cost less than the old nodes that would otherwise remain.
+// Groups consist of similar candidates.
 func (g groups) rebuild(ctx context.Context) error {
 	return g.tryEach(ctx, &rebuilt{list: g.alike()})
 }
 
 // exchangeWhole exchanges groups of nodes, as large as a command may be, for the nodes that provisioning would launch for all their pods.
-// It considers all nodes of a group at once. Exchanging small groups one after another leaves some room unused each time. If there are
-// enough similar candidates, a group has only such candidates. Groups have about the same size.
+// It tries all nodes of a group at once. Exchanging small groups one after another leaves some room unused each time. A group has only
+// similar candidates, if enough of them follow each other in alike. Groups have about the same size.
 func (g groups) exchangeWhole(ctx context.Context) error {
 	for list := g.alike(); len(list) > 0; {
 		n := g.together(list)
@@ -46,7 +46,7 @@ func (g groups) exchangeWhole(ctx context.Context) error {
 	return nil
 }
 
-// together returns the number of candidates at the start of the list that form a group.
+// together returns how many candidates at the start of the list form the next group.
 func (g groups) together(list []*searchcontext.Candidate) int {
 	parts := (len(list) + g.MaxMembers - 1) / g.MaxMembers
 	n := (len(list) + parts - 1) / parts
@@ -58,8 +58,9 @@ func (g groups) together(list []*searchcontext.Candidate) int {
 	return n
 }
 
-// exchange looks for groups of nodes that could be replaced by fewer or smaller, cheaper ones. Seeds are taken in descending order of
-// waste. Their partners are drawn at random from candidates near them in this order. A few groups are drawn for each seed.
+// exchange looks for groups of nodes that can be replaced by fewer, smaller or cheaper nodes. The first node of a group (its seed) is taken
+// in descending order of waste. Its partners are drawn at random from the candidates that follow in this order. For each seed, groupDraws
+// groups are drawn.
 func (g groups) exchange(ctx context.Context) error {
 	list := g.free()
 	slices.SortStableFunc(list, func(a, b *searchcontext.Candidate) int { return cmp.Compare(g.waste(b), g.waste(a)) })
@@ -67,15 +68,15 @@ func (g groups) exchange(ctx context.Context) error {
 }
 
 const (
-	// groupDraws is the number of groups that are tried for each seed.
+	// groupDraws is the number of groups that are drawn for each seed.
 	groupDraws = 3
-	// groupReach limits how far partners are from their seed in the order of waste, in group sizes.
+	// groupReach limits how many candidates after the seed may be drawn: groupReach times Exchanged.
 	groupReach = 4
 )
 
-// drawGroup returns the seed with partners that are still free. The size of the group grows with each draw, from two to the number of nodes
-// that are exchanged at once. The choice depends on the properties of the partners, not on Candidate.Number. So the next plan draws the
-// same groups of unchanged nodes. Otherwise it could find by chance a group that this plan has missed.
+// drawGroup returns the seed list[at] and partners that can still be removed. The size of the group grows with draw, from two to Exchanged.
+// The choice depends on the likeness of the candidates, not on Candidate.Number. So the next plan draws the same groups if their nodes are
+// unchanged. Otherwise the next plan could find by chance a group that this plan has missed.
 func (s *Search) drawGroup(list []*searchcontext.Candidate, at, draw int) []*searchcontext.Candidate {
 	size := []int{2, (s.Exchanged() + 2) / 2, s.Exchanged()}[draw%groupDraws]
 	random := pseudorandom.Source(s.settings.Seed ^ uint64(s.strategy.roomWeight)<<32 ^ uint64(draw) ^ s.strategy.seed<<20 ^ s.likeness(list[at]))
@@ -98,13 +99,13 @@ func (s *Search) drawGroup(list []*searchcontext.Candidate, at, draw int) []*sea
 	return group
 }
 
-// drawnCandidate is a candidate with the number that decides whether it is drawn.
+// drawnCandidate is a candidate with its random key. The candidates with the lowest keys are drawn.
 type drawnCandidate struct {
 	*searchcontext.Candidate
 	key uint64
 }
 
-// likeness returns the same hash for nodes that were bought as the same offering and whose pods have about the same value.
+// likeness returns the same hash for candidates with equal Candidate.Likeness whose pods have about the same value.
 func (s *Search) likeness(c *searchcontext.Candidate) uint64 {
 	like := pseudorandom.Source(c.Likeness ^ uint64(s.worthOn(c)>>12))
 	return like.Draw()

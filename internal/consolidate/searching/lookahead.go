@@ -7,23 +7,24 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 )
 
-// lookahead is a series of groups to try. It gives some of them to scouts in advance.
+// lookahead gives the groups of a series one after another. It lets scouts try some of them in advance.
 type lookahead struct {
 	s *Search
-	// rest contains the groups that follow those in the queue.
+	// rest contains the groups that follow those in queue.
 	rest  series
 	queue []*ahead
-	// last is the group that was taken from the queue last; nil if no group was taken since the last step.
+	// last is the group that was taken from queue last, or nil if none was taken since the last step.
 	last *ahead
 	// failed counts the unsuccessful attempts since the last step.
 	failed int
 }
 
-// failuresAlone is the number of unsuccessful attempts before scouts are sent. Copying a trial, or repeating steps on it, takes as long as
-// these attempts.
+// failuresAlone is the number of unsuccessful attempts before the search uses scouts. Preparing a scout's trial, by copying it or repeating
+// steps on it, takes about as long as these attempts.
 const failuresAlone = 4
 
-// next returns the next group, with a scout's finding or nil. taken means that the last group became a step.
+// next returns the next group, and the finding of a scout about it or nil. taken means that the group that next returned last became a
+// step.
 func (l *lookahead) next(ctx context.Context, taken bool) (t groupToTry, found *finding, more bool) {
 	sent := l.failed >= failuresAlone && l.s.scouts.sent(ctx)
 	if sent {
@@ -44,7 +45,7 @@ func (l *lookahead) next(ctx context.Context, taken bool) (t groupToTry, found *
 	return l.last.groupToTry, found, true
 }
 
-// fill gives groups to scouts until they have enough work. It skips groups that are not worth trying.
+// fill gives groups to scouts until they have enough work. It skips groups that worthTrying rejects.
 func (l *lookahead) fill() {
 	most := l.s.scouts.enough()
 	for more := true; more && len(l.queue) <= most-batchSize; {
@@ -61,7 +62,7 @@ func (l *lookahead) fill() {
 	}
 }
 
-// nextToTry returns the next group that is worth trying. It returns false at the end.
+// nextToTry returns the next group of rest that is worth trying. It returns false if there is no such group.
 func (l *lookahead) nextToTry() (a *ahead, more bool) {
 	for bounded := false; ; {
 		t, more := l.rest.next(l.s, false)
@@ -75,7 +76,7 @@ func (l *lookahead) nextToTry() (a *ahead, more bool) {
 	}
 }
 
-// came records whether the last group became a step.
+// came records whether the last group became a step. After a step, the findings about later groups are dropped.
 func (l *lookahead) came(taken bool) {
 	if !taken {
 		l.failed++

@@ -9,9 +9,9 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// mergeMany exchanges many nodes for at most one new node, like Reference's multi-node consolidation. It sorts nodes by saving per
-// disturbance, takes as many of the first as have places together, and repeats this. It helps if existing nodes are much smaller than the
-// types that could be bought: groups of the usual size then leave some room unused each time.
+// mergeMany exchanges many nodes for at most one new node, as multi-node consolidation of Reference does. It sorts nodes by saving per
+// disturbance, takes the longest prefix whose pods have places together, and repeats this. It helps if existing nodes are much smaller than
+// the types that could be bought: exchanges of Exchanged nodes would then leave some room unused each time.
 func (g groups) mergeMany(ctx context.Context) error {
 	for {
 		list := g.bySavings()
@@ -26,7 +26,7 @@ func (g groups) mergeMany(ctx context.Context) error {
 	}
 }
 
-// bySavings returns the candidates that can still be consolidated, without new nodes, in the order of Reference.
+// bySavings returns the existing nodes that can still be consolidated, in the order of Reference.
 func (g groups) bySavings() []*searchcontext.Candidate {
 	list := g.free()
 	byCandidate := make(map[*decision.Candidate]*searchcontext.Candidate, len(list))
@@ -44,8 +44,8 @@ func (g groups) bySavings() []*searchcontext.Candidate {
 	return list
 }
 
-// mergeable returns how many candidates at the start of the list can be replaced by at most one new node: the largest number, found by
-// bisection. It returns 0 if not even the first two can.
+// mergeable returns the largest number of candidates at the start of the list that can be replaced by at most one new node, as found by
+// bisection. It returns 0 if bisection finds no such number of at least 2.
 func (g groups) mergeable(ctx context.Context, list []*searchcontext.Candidate) (most int, err error) {
 	for low, high := 2, min(len(list), g.Merged()); low <= high && g.Work <= g.most; {
 		middle := (low + high) / 2

@@ -10,14 +10,14 @@ import (
 
 // Limits of searches of part of a fleet.
 const (
-	// leastAgain is the least number of what-ifs for checking nodes again, unless the fleet is large.
+	// leastAgain is the least number of what-ifs for checking nodes again, unless there are too many candidates (Many).
 	leastAgain = 4000
 	// workAgain is the number of what-ifs for each node that is checked again.
 	workAgain = 8
 )
 
-// recall gives unchanged nodes the blocks that they had in the earlier plan. If a block may have ended because it depends on time, budgets
-// or other nodes, recall adds the node to changed.
+// recall gives unchanged candidates the blocks that they had in the earlier plan. If a block may have ended because it depends on time,
+// budgets or other nodes, recall adds the candidate to changed.
 func (s redo) recall(reasons map[string]*decision.Block, changed map[string]bool) {
 	for _, c := range s.Candidates {
 		if c.Blocked != nil || s.gone[c] || changed[c.Name] {
@@ -39,7 +39,8 @@ func (s redo) recall(reasons map[string]*decision.Block, changed map[string]bool
 	}
 }
 
-// lookAt consolidates the named nodes as refinement does: each alone, and in fleets that are not large also in groups, with all strategies.
+// lookAt consolidates the named nodes as refinement does: each alone and, unless there are too many candidates (Many), also in groups and
+// with all strategies.
 func (s redo) lookAt(ctx context.Context, names map[string]bool) error {
 	s.partly, s.Refining, s.Strict = true, true, true
 	s.most = min(s.most, s.Work+workAgain*len(names))
@@ -66,7 +67,7 @@ func (s redo) lookAt(ctx context.Context, names map[string]bool) error {
 	return nil
 }
 
-// eachAlone is consolidate without groups, except groups that can only be removed together.
+// eachAlone is like consolidate, but tries no groups except those that can only be removed together.
 func (s redo) eachAlone(ctx context.Context) error {
 	if err := s.removeTied(ctx); err != nil {
 		return err

@@ -42,7 +42,8 @@ func (p *Planner) Best(ctx context.Context) (*Search, error) {
 	return best, refining{best}.all(ctx)
 }
 
-// best runs all strategies and returns the best result: see better and withinBudgets. Of equally good results, it returns the first.
+// best runs all strategies and returns the best search: see better and withinBudgets. Of equally good searches, it returns the one whose
+// strategy comes first.
 func (p *Planner) best(ctx context.Context) (*Search, error) {
 	list := p.strategies()
 	done, errs := make([]*Search, len(list)), make([]error, len(list))
@@ -68,11 +69,13 @@ func (p *Planner) best(ctx context.Context) (*Search, error) {
 	return p.withinBudgets(ctx, best)
 }
 
-// few reports whether there are so few candidates that the search tries all sets of some of them (see groups.bestSubset).
+// few reports whether there are at most removing.FewCandidates candidates. Then the search tries all sets of some of them (see
+// groups.bestSubset).
 func (p *Planner) few() bool { return len(p.Candidates) <= removing.FewCandidates }
 
-// thorough reports whether the search tries everything that may save more. The checks with provisioning's planner seldom accept commands
-// with many nodes, or with nodes restricted to one zone. So checked plans use only ordinary commands.
+// thorough reports whether the search also uses the strategies wholeGroups and merged, and may restrict new nodes to one zone. The checks
+// with provisioning's planner (Settings.Checked) seldom accept commands with many nodes, or with nodes restricted to one zone. So plans
+// with these checks don't try such commands.
 func (p *Planner) thorough() bool { return !p.Many() && !p.Checked }
 
 // search runs one strategy to its end.
@@ -84,7 +87,7 @@ func (p *Planner) search(ctx context.Context, st strategy) (*Search, error) {
 	return s, err
 }
 
-// begin returns a search without decisions.
+// begin returns a search that has not decided anything yet.
 func (p *Planner) begin(ctx context.Context, st strategy) (*Search, error) {
 	pass, err := p.Reference.Begin(ctx, p.Fleet)
 	if err != nil {

@@ -51,7 +51,8 @@ func (p *Planner) Again(ctx context.Context, from Earlier, tooMany func(changed 
 	return s, r.lookAt(ctx, from.Changed)
 }
 
-// all makes the commands of the earlier plan again that are still possible. It adds the members of other commands to changed.
+// all makes the commands of the earlier plan again that are still possible. It adds the members of the commands that are not made again to
+// changed.
 func (s redo) all(ctx context.Context, earlier []*decision.Command, changed map[string]bool) error {
 	s.Trial.Expect(commands.AllPlaces(earlier))
 	for _, cmd := range earlier {
@@ -76,8 +77,8 @@ func (s redo) all(ctx context.Context, earlier []*decision.Command, changed map[
 	return nil
 }
 
-// one makes a command a step if it is still valid, worth it and within budgets. Otherwise it changes nothing. same means that the members
-// are unchanged. New pods, and pods whose places are gone, go where room is free.
+// one makes a command a step if it is still possible, worth it and within budgets. Otherwise it leaves the trial unchanged and returns
+// false. same means that the members are unchanged. New pods, and pods whose places are gone, are put in free room or on new nodes.
 func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, error) {
 	if _, torn := s.Fleet.Whole(cmd.Members); torn != nil {
 		return false, nil
@@ -115,7 +116,7 @@ func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, 
 	return false, err
 }
 
-// tryAgain is like Try, for pods whose places are known.
+// tryAgain is like Try, for a command whose pods have places already.
 func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st *removing.Step, mark trial.Mark) (*decision.Block, error) {
 	first := s.Trial.NewNodes()
 	for _, c := range st.Members {
@@ -144,7 +145,7 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 		}
 		same = false
 	}
-	// Pending pods that were placed on a member belong to no command.
+	// Pending pods that were placed on a member belong to no command, so they need other places.
 	if same && len(s.Trial.Waiting(1)) > 0 {
 		same = false
 	}
@@ -180,7 +181,7 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 	return nil, nil
 }
 
-// waitingFor returns the keys of the members' pods that need another place. If anyway is true, it also returns pending pods and
+// waitingFor returns the keys of the members' pods that need other places. If anyway is true, it also returns pending pods and
 // placeholders.
 func (s redo) waitingFor(members []*searchcontext.Candidate, anyway bool) map[planning.PodKey]bool {
 	out := map[planning.PodKey]bool{}
@@ -199,7 +200,7 @@ func (s redo) waitingFor(members []*searchcontext.Candidate, anyway bool) map[pl
 	return out
 }
 
-// putSome puts pods at the places that the command gives them, if these still exist.
+// putSome puts each pod of the command at its place in the command, if that place still exists.
 func (s redo) putSome(cmd *decision.Command) error {
 	for i := range cmd.Receivers {
 		e := &cmd.Receivers[i]
@@ -225,7 +226,7 @@ func (s redo) putSome(cmd *decision.Command) error {
 	return nil
 }
 
-// withOnly returns the command with places for only these pods.
+// withOnly returns the command with places for only the given pods.
 func withOnly(c *decision.Command, pods map[planning.PodKey]bool) *decision.Command {
 	gone := func(key planning.PodKey) bool { return !pods[key] }
 	out := *c

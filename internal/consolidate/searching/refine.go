@@ -13,12 +13,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// refining is the part of a search that continues from the search's own result.
+// refining is the part of a search that continues from the search's own steps.
 type refining struct{ *Search }
 
-// all continues the search as the next plan would, until it finds nothing more. Nodes that have received pods may now be removed. New
-// nodes, which nobody has launched yet, may be given up for fewer or cheaper ones. No pod moves more often because of this. So this plan
-// already has the commands that the next plan would find.
+// all continues the search as the next plan would, until no strategy finds another step. Nodes that have received pods may now be removed.
+// New nodes of steps, which are not launched yet, may be dropped for fewer or cheaper new nodes. No pod is moved twice because of this. So
+// this plan already has the commands that the next plan would find.
 func (s refining) all(ctx context.Context) error {
 	if len(s.steps)+len(s.made) == 0 {
 		return nil // no strategy has found a step
@@ -54,7 +54,7 @@ func (s refining) all(ctx context.Context) error {
 	return nil
 }
 
-// strategies returns the strategies of the refinement rounds; the rounds use them in turn.
+// strategies returns the strategies of the refinement rounds: each round uses the next of them.
 func (s refining) strategies() []strategy {
 	list := append(strategies(), strategy{roomWeight: 1000, subsets: true})
 	if !s.Many() {
@@ -65,8 +65,8 @@ func (s refining) strategies() []strategy {
 	return list
 }
 
-// release makes fixed nodes candidates again, except nodes that have received pods of drifted nodes. It also adds the new nodes of steps to
-// the candidates, except those that replace drifted nodes.
+// release makes fixed nodes candidates again, except nodes that have received pods of drifted nodes. It also adds the new nodes of steps
+// that have pods to the candidates, except those that replace drifted nodes.
 func (s *Search) release() error {
 	if s.released < len(s.steps) {
 		s.failed.forget() // from now on, nodes have another order
@@ -101,8 +101,8 @@ func (s *Search) release() error {
 	return s.Trial.Rank(order)
 }
 
-// plannedCandidate returns new node i of a step as a candidate. Removing a node that is not launched evicts no pods, so it costs nothing.
-// But for the order of the search, the candidate has the cost of moving its pods later.
+// plannedCandidate returns new node number i of the step as a candidate. Removing a node that is not launched evicts no pods, so it causes
+// no disturbance. But the order of the search uses Cost, so it has the disturbance of moving the node's pods.
 func plannedCandidate(st *removing.Step, i int, load valuing.Load) *searchcontext.Candidate {
 	node := &st.NewNodes[i]
 	first := &node.InstanceTypes[0]

@@ -9,23 +9,25 @@ import (
 )
 
 // scouts try groups ahead of a refining search, in parallel, each on its own copy of the search's trial. Most groups are tried without
-// success and change nothing. The search need not try these again. The search reads the findings in the order in which it would have tried
-// the groups, and tries promising groups itself. So plans are the same with any number of scouts. A nil *scouts is empty.
+// success and change nothing. The search need not try these groups again. The search reads the findings in the order in which it would have
+// tried the groups. If a scout has no finding about a group, the search tries the group itself. So the number of scouts does not change the
+// plan. A nil *scouts has no scouts.
 type scouts struct {
 	s    *Search
 	list []*scout
-	// done contains the changes of the search's trial since the scouts were last sent.
+	// done contains the changes of the search's trial since the scouts' trials were last equal to it.
 	done []change
-	// batches is open while scouts work. Calling end makes them stop.
+	// batches is the queue of the scouts while they work, and otherwise nil. Calling end makes the scouts stop.
 	batches chan *batch
 	end     context.CancelFunc
 	all     sync.WaitGroup
 }
 
-// scout tries groups on a separate trial. Each time it is sent, the search passes it everything else that determines the result of a group.
+// scout tries groups on its own trial. Each time the scout is sent, it gets the changes of the search's trial and the search's conditions,
+// which determine the result of a group.
 type scout struct {
 	*removing.Trier
-	// lost means that the scout's trial differs from the search's trial.
+	// lost means that the scout's trial differs from the search's trial, so its findings would be wrong.
 	lost bool
 }
 
@@ -39,9 +41,9 @@ type batch struct {
 // ahead is a group that a scout tries early.
 type ahead struct {
 	groupToTry
-	// rest contains the groups that follow if this group fails.
+	// rest contains the groups of the series that follow this group.
 	rest series
-	// in is the batch of the group. found may be read once in.done is closed; nil means that the search must try the group itself.
+	// in is the batch of the group. found may be read once in.done is closed. If it is nil, the search must try the group itself.
 	in    *batch
 	found *finding
 }
@@ -52,25 +54,26 @@ type finding struct {
 	removing.Effort
 }
 
-// change is a permanent change of a search's trial: a step, or a new order of nodes if order is not nil.
+// change is a permanent change of a search's trial: a new order of nodes if order is not nil, and otherwise a step.
 type change struct {
 	order []string
-	// conditions are those under which the removal was tried that became the step.
+	// conditions are those under which the removal of the step was tried.
 	conditions removing.Conditions
 	removal    removing.Removal
-	// newNodes is the number of new nodes of the trial after the change.
+	// newNodes is the number of new nodes in the search's trial after the change.
 	newNodes int
 }
 
 const (
-	// mostScouts limits the memory of scouts: each needs as much memory as the state of the fleet. More scouts would hardly help, because
-	// each step invalidates the findings about later groups.
+	// mostScouts limits the number of scouts, because each needs as much memory as a trial of the whole fleet. More scouts would hardly
+	// help, because each step invalidates the findings about later groups.
 	mostScouts = 8
-	// batchSize is the number of groups that a scout gets at a time, because many groups take less time than passing them on. batchesEach
+	// batchSize is the number of groups that a scout gets at a time: many groups take less time than passing them to a scout. batchesEach
 	// is the number of batches per scout.
 	batchSize   = 4
 	batchesEach = 2
-	// mostChanges is the number of changes that are kept for scouts to repeat. If there are more, scouts start with a copy of the trial.
+	// mostChanges is the largest number of changes that are kept in done for scouts to repeat. If there are more, scouts start with a new
+	// copy of the search's trial.
 	mostChanges = 64
 )
 
@@ -82,10 +85,11 @@ func newScouts(s *Search) *scouts {
 	return nil
 }
 
-// enough returns the number of groups that scouts may have in advance.
+// enough returns the largest number of groups that are given to scouts in advance.
 func (c *scouts) enough() int { return batchSize * batchesEach * len(c.list) }
 
-// sent sends scouts if they are idle. It returns false if the search can't use scouts.
+// sent starts the scouts if they are not working, and returns true. It returns false if the search can't use scouts: there are none, there
+// are few candidates, or the trial has coined domains.
 func (c *scouts) sent(ctx context.Context) bool {
 	if c == nil || c.s.Few || c.s.Trial.Coined() {
 		return false
@@ -107,14 +111,15 @@ func (c *scouts) sent(ctx context.Context) bool {
 	return true
 }
 
-// send gives another batch to the scouts. The queue never has more groups than enough returns, so the channel is never full.
+// send puts another batch into the queue of the scouts. The lookahead's queue never has more groups than enough returns, so the channel is
+// never full.
 func (c *scouts) send(b *batch) {
 	if len(b.list) > 0 {
 		c.batches <- b
 	}
 }
 
-// rest stops the scouts. Batches that no scout has begun get no findings.
+// rest stops the scouts and waits for them. Batches that no scout has begun get no findings.
 func (c *scouts) rest() {
 	if c == nil || c.batches == nil {
 		return
@@ -141,7 +146,7 @@ func (c *scouts) note(d change) {
 	c.done = append(c.done, d)
 }
 
-// serve makes the scout repeat the changes, and then try batches under the conditions now until no batch is left.
+// serve makes the scout repeat the changes todo, and then try batches under the conditions now until the channel is closed.
 func (o *scout) serve(ctx context.Context, todo []change, now removing.Conditions, batches <-chan *batch) {
 	for i := range todo {
 		if o.lost = o.lost || !o.follow(&todo[i]); o.lost {
@@ -169,7 +174,8 @@ func (o *scout) follow(d *change) bool {
 	return err == nil && o.Trial.NewNodes() == d.newNodes
 }
 
-// find tries the group, undoes this, and returns the finding. It returns nil if the group may become a step, or if the result is unknown.
+// find tries the group, undoes this, and returns the finding that the group failed. It returns nil if the group may become a step, or if
+// the result is unknown.
 func (o *scout) find(ctx context.Context, t *groupToTry) *finding {
 	if o.lost || ctx.Err() != nil {
 		return nil

@@ -22,8 +22,8 @@ type Search struct {
 	strategy strategy
 	// start is the mark of the trial before the first attempt.
 	start trial.Mark
-	// considered are the candidates that the search looks at. At first these are all candidates. During refinement they are the remaining
-	// candidates, and those made of new nodes.
+	// considered are the candidates that the search may remove. At first these are all candidates of the context. During refinement they
+	// are the remaining candidates, and those made of new nodes: see release.
 	considered []*searchcontext.Candidate
 	// partly means that the search looks at only part of the fleet: see redo.lookAt.
 	partly bool
@@ -41,7 +41,7 @@ func (s *Search) better(other *Search) bool {
 	return cmp.Or(cmp.Compare(s.value, other.value), cmp.Compare(other.pods(), s.pods())) > 0
 }
 
-// run first makes the removals that cost nothing, then removes nodes that must go, then saves money.
+// run first removes the nodes that every plan removes, then calls the strategy's prepare, and then consolidates.
 func (s *Search) run(ctx context.Context) error {
 	if err := s.removeUnneeded(ctx); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (s *Search) run(ctx context.Context) error {
 	return s.consolidate(ctx)
 }
 
-// removeUnneeded removes the nodes that every plan removes, whatever the strategy.
+// removeUnneeded removes the nodes that every plan removes, whatever the strategy: empty and drifted nodes.
 func (s *Search) removeUnneeded(ctx context.Context) error {
 	if err := s.removeEmpty(ctx); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (s *Search) removeEmpty(ctx context.Context) error {
 	return nil
 }
 
-// stays is the function Moves for nodes whose pods all stay.
+// stays is the function Moves of nodes whose pods all stay.
 func stays(*corev1.Pod) bool { return false }
 
 // removeDrifted removes drifted nodes at any cost. Nodes that drifted first come first.
@@ -144,12 +144,12 @@ func (s *Search) removeDrifted(ctx context.Context) error {
 	return nil
 }
 
-// removeSingly removes single nodes if all their pods have room elsewhere.
+// removeSingly tries to remove single nodes whose pods all have room on other nodes.
 func (s *Search) removeSingly(ctx context.Context) error {
 	return s.tryEach(ctx, &singly{s.free(), removing.OnlyRoom})
 }
 
-// replaceSingly replaces single nodes: pods without room elsewhere get a new, cheaper node.
+// replaceSingly tries to remove single nodes of which some pods have no room on other nodes: these pods get a new node that costs less.
 func (s *Search) replaceSingly(ctx context.Context) error {
 	return s.tryEach(ctx, &singly{s.free(), removing.UseRoom})
 }
@@ -176,8 +176,8 @@ func (s *Search) tryEach(ctx context.Context, list series) error {
 	}
 }
 
-// free returns the candidates that can still be consolidated and belong to no tie, in the order of the strategy: by descending saving per
-// unit of disturbance, with free room priced at roomWeight. Due candidates come first.
+// free returns the candidates that can still be consolidated and belong to no tie. They are sorted by descending saving per unit of
+// disturbance, with free room priced at the strategy's roomWeight. Due candidates come first.
 func (s *Search) free() []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate
 	for _, c := range s.considered {

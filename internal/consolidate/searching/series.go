@@ -5,24 +5,24 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// groupToTry is a group to try, and where its pods may go. If bounded is true, the search stops before this group once it has used up its
-// what-ifs.
+// groupToTry is a group to try to remove, and where its pods may go. If bounded is true, the search stops before this group if it has used
+// up its what-ifs.
 type groupToTry struct {
 	group   []*searchcontext.Candidate
 	where   removing.Places
 	bounded bool
 }
 
-// series is a list of groups to try one after another. The next group depends on the state of the search, which unsuccessful attempts don't
-// change.
+// series is a list of groups to try one after another. The next group may depend on the state of the search, which unsuccessful attempts
+// don't change.
 type series interface {
-	// next returns the next group. taken means that the last group became a step.
+	// next returns the next group. taken means that the group that next returned last became a step.
 	next(s *Search, taken bool) (t groupToTry, more bool)
-	// clone copies the rest of the series.
+	// clone returns a copy of the rest of the series.
 	clone() series
 }
 
-// singly is a series of single candidates.
+// singly is a series of groups of one candidate.
 type singly struct {
 	list  []*searchcontext.Candidate
 	where removing.Places
@@ -41,13 +41,13 @@ func (l *singly) next(s *Search, _ bool) (t groupToTry, more bool) {
 	return t, false
 }
 
-// rebuilt tries the first candidates of the list together: as many as are exchanged at once, then half as many, and so on. It moves on in
-// the list when one of these groups becomes a step, or when the first candidate alone does not.
+// rebuilt is a series of groups of the first candidates of list: at first Exchanged candidates, then half as many, and so on. It moves on
+// in list when one of these groups becomes a step, or when the first candidate alone fails.
 type rebuilt struct {
 	list []*searchcontext.Candidate
-	// last is the number of candidates that were tried last, or 0 if none of the present list was tried.
+	// last is the size of the group that was returned last, or 0 before the first group.
 	last int
-	// begun means that some groups were tried.
+	// begun means that some group was returned.
 	begun bool
 }
 
@@ -70,10 +70,10 @@ func (l *rebuilt) next(s *Search, taken bool) (t groupToTry, more bool) {
 	return t, true
 }
 
-// drawnGroups is a series of seeds with partners, a few groups for each seed: see groups.exchange.
+// drawnGroups is a series of groups that drawGroup draws, groupDraws for each seed: see groups.exchange.
 type drawnGroups struct {
 	list []*searchcontext.Candidate
-	// at is the index of the seed, draw the number of its next group.
+	// at is the index of the seed in list, draw the number of the seed's next group.
 	at, draw int
 }
 

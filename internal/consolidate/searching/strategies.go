@@ -2,29 +2,29 @@ package searching
 
 import "context"
 
-// strategy is how a search proceeds.
+// strategy decides which nodes a search tries to remove, and in which order.
 type strategy struct {
-	// roomWeight is the price of free room on existing nodes, in thousandths of the value of the pods that use it. With 0, expensive nodes
-	// come first. With 1000, the nodes whose pods are worth least compared to the node's price come first.
+	// roomWeight is the price of free room on existing nodes, in thousandths of the value of the pods that use it. With 0, nodes with the
+	// highest price per disturbance come first. With 1000, nodes with the highest waste per disturbance come first.
 	roomWeight int64
-	// seed is the seed for drawing groups.
+	// seed changes which groups drawGroup draws.
 	seed uint64
-	// rebuild tries to exchange groups of nodes for new nodes before it uses free room on other nodes.
+	// rebuild makes the search exchange groups of nodes for new nodes before it uses free room on other nodes.
 	rebuild bool
-	// wholeGroups starts with groups of nodes that are exchanged for the nodes that provisioning would launch.
+	// wholeGroups makes the search first exchange groups of nodes for the nodes that provisioning would launch for their pods.
 	wholeGroups bool
-	// merged starts with as many nodes as one new node can replace.
+	// merged makes the search first replace as many nodes as possible by one new node.
 	merged bool
-	// subsets tries all sets of a few nodes, and starts with the best set.
+	// subsets makes the search first try all sets of a few nodes, and execute the best set.
 	subsets bool
-	// prepare runs before the search consolidates anything; it may be nil.
+	// prepare runs before consolidate; it may be nil.
 	prepare func(context.Context, *Search) error
 }
 
-// usual returns the strategy that orders nodes by their waste.
+// usual returns the strategy that orders nodes by their waste per disturbance.
 func usual() strategy { return strategy{roomWeight: 1000} }
 
-// strategies returns the strategies that are tried for every plan; the best result is kept.
+// strategies returns the strategies that are tried for every plan.
 func strategies() []strategy {
 	return []strategy{{roomWeight: 1000, rebuild: true}, {roomWeight: 600}, {roomWeight: 0}, usual()}
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// maxSubset is the number of nodes whose subsets bestSubset tries.
+// maxSubset is the largest number of nodes whose subsets bestSubset tries.
 const maxSubset = 8
 
-// bestSubset tries all subsets of the first nodes and takes the one with the highest value. Of subsets with equal values, it takes the one
-// that moves the fewest pods. In small fleets this is quick, and finds more than trying node by node or drawing at random.
+// bestSubset tries all subsets of the first nodes, and executes the subset with the highest value that can become a step. Of subsets with
+// equal values, it takes the one that moves the fewest pods. This finds more than trying nodes one by one or drawing groups at random, and
+// with few candidates it is quick.
 func (g groups) bestSubset(ctx context.Context) error {
 	list := g.free()
 	list = list[:min(len(list), maxSubset, g.Exchanged())]
@@ -47,8 +48,8 @@ func (g groups) bestSubset(ctx context.Context) error {
 	return nil
 }
 
-// tryAlone returns the step that the group would become, regardless of the nodes that would have to be removed with it, or nil if it can't
-// be a step. It leaves the trial unchanged.
+// tryAlone returns the step that the group would become, or nil if removing the group is not worth it. It ignores the size of the component
+// that the step would join. It leaves the trial unchanged.
 func (g groups) tryAlone(ctx context.Context, group []*searchcontext.Candidate) (*removing.Step, error) {
 	r := removing.Consolidating(group, removing.UseRoom)
 	if g.Work++; g.Admissible(r) != nil {

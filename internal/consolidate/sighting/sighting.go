@@ -79,13 +79,14 @@ func (s *Sighting) SameWorld(o *Sighting) bool {
 		Equal(a.Services, b.Services) && Equal(a.ReplicaSets, b.ReplicaSets) && Equal(a.StatefulSets, b.StatefulSets) && Equal(a.ReplicationControllers, b.ReplicationControllers)
 }
 
-// sameBounds compares everything that limits disruption: executing commands, buffers, budgets, history and pauses.
+// sameBounds compares everything that limits disruption: executing commands, buffered nodes, budgets, history, pauses, refusals and closed
+// nodes.
 func (s *Sighting) sameBounds(o *Sighting) bool {
 	return maps.Equal(s.executing, o.executing) && maps.Equal(s.buffered, o.buffered) && Equal(s.budgets, o.budgets) && Equal(s.history, o.history) &&
 		maps.Equal(s.backOff, o.backOff) && maps.Equal(s.refusals, o.refusals) && slices.Equal(s.closed, o.closed)
 }
 
-// sameCandidates compares the results of the two surveys for the nodes.
+// sameCandidates compares what the two surveys found out about each node.
 func (s *Sighting) sameCandidates(o *Sighting) bool {
 	return slices.EqualFunc(s.candidates, o.candidates, func(a, b *decision.Candidate) bool {
 		return a.Name == b.Name && a.Price == b.Price && a.Priced == b.Priced && a.Cost == b.Cost && a.QuietSince.Equal(b.QuietSince) &&
@@ -103,14 +104,15 @@ func samePool(a, b planning.NodePool) bool {
 	return a.Object == b.Object || sameMeta(&a.Object.ObjectMeta, &b.Object.ObjectMeta) && Equal(a.Object.Spec, b.Object.Spec)
 }
 
-// sameMeta ignores fields that change with every write.
+// sameMeta compares metadata without the fields that change with every write.
 func sameMeta(a, b *metav1.ObjectMeta) bool {
 	x, y := *a, *b
 	x.ResourceVersion, y.ResourceVersion, x.Generation, y.Generation, x.ManagedFields, y.ManagedFields = "", "", 0, 0, nil, nil
 	return Equal(x, y)
 }
 
-// sameMachine compares the properties of a node that planners use, without its claim and without properties that depend on the time.
+// sameMachine compares the properties of a node that planners use, without the details of its claim and without properties that depend on
+// the time.
 func sameMachine(a, b *cluster.NodeState) bool {
 	return a.Name == b.Name && a.Pool == b.Pool && a.Phase == b.Phase && a.Marked == b.Marked && a.Leaving == b.Leaving &&
 		(a.Claim == nil) == (b.Claim == nil) && sameObject(a.Node, b.Node) && samePods(a.Pods, b.Pods)

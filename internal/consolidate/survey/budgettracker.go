@@ -21,29 +21,31 @@ type BudgetTracker struct {
 	fleet *Fleet
 	books []*book
 	taken map[string]taken
-	// lists has each distinct list of budgets once, to be shared by nodes. amounts is scratch space.
+	// lists has each distinct list of budgets once, so that nodes share it. amounts is scratch space of concerned.
 	lists   bookLists
 	amounts []float64
 }
 
-// book is a budget and its use.
+// book is a budget and how much of it is used.
 type book struct {
 	*decision.Budget
 	// ofPool is true for a budget of a NodePool.
 	ofPool bool
-	// total is the total of the scope. before is the use by nodes that are already being disrupted. Both are in the budget's unit.
+	// total is the amount of all nodes in the budget's scope. before is the amount of nodes that are already being disrupted. Both are in
+	// the budget's unit.
 	total, before float64
-	// history has the disruptions that started within the window of the budget, latest first.
+	// history has the disruptions that started within the budget's window, latest first.
 	history []charge
-	// takes has the amounts that were taken, by node; sum is their total. Both are in billionths of the unit, so that the order of adding
-	// up does not matter.
+	// takes has the amounts that Take reserved, by node; sum is their total. Both are in billionths of the unit, so that the sum does not
+	// depend on the order of additions.
 	takes map[string]int64
 	sum   int64
-	// closes caches Calendar.Closes for the fleet's time.
+	// closes caches the result of Calendar.Closes for the time of the fleet.
 	closes *time.Time
 }
 
-// closing returns the time at which the calendar's window closes. It caches the answer for the time now, which is needed often.
+// closing returns Calendar.Closes(at): the time at which the calendar's window closes. It caches the answer for the time now, which is
+// needed often.
 func (b *book) closing(now, at time.Time) time.Time {
 	if !at.Equal(now) {
 		return b.Calendar.Closes(at)
@@ -78,7 +80,7 @@ func (b *book) remember(history []decision.Disruption, now time.Time) {
 	slices.SortStableFunc(b.history, func(x, y charge) int { return y.at.Compare(x.at) })
 }
 
-// count adds a node to the total. If the node is already being disrupted, count also adds it to the use.
+// count adds a node in the budget's scope to total. If the node is already being disrupted, count also adds it to before.
 func (b *book) count(f *Fleet, m *cluster.NodeState) {
 	if !b.Scope.Includes(m.Pool, zoneOf(m), labels.Set(m.Node.Labels)) {
 		return
@@ -90,7 +92,7 @@ func (b *book) count(f *Fleet, m *cluster.NodeState) {
 	}
 }
 
-// weigh returns the number of units that a node counts as.
+// weigh returns the amount that a node counts as, in the unit u.
 func (f *Fleet) weigh(u decision.Unit, m *cluster.NodeState) float64 {
 	if u == decision.UnitNodes {
 		return 1
@@ -115,8 +117,8 @@ func amountOf(u decision.Unit, pods int, price float64) float64 {
 	return 1
 }
 
-// inUse returns the amount that counts against the budget at the time at. For a budget with a window, this is the amount that started in
-// the window. For other budgets, it is the amount of disruptions under way. Amounts that were taken count as started now.
+// inUse returns the amount that counts against the budget at the given time. For a budget with a window, this is the amount that started in
+// the window. For other budgets, it is the amount that is being disrupted. Amounts that Take reserved count as started now.
 func (b *book) inUse(now, at time.Time) float64 {
 	sum := 0.0
 	if b.Window == 0 {
@@ -137,7 +139,7 @@ func (b *book) inUse(now, at time.Time) float64 {
 // slack absorbs rounding errors of sums of prices.
 const slack = 1e-9
 
-// refuses returns a block if the budget has too little room for the amount at the time at, and otherwise nil.
+// refuses returns a block if the budget has too little room for the amount at the given time, and otherwise nil.
 func (b *book) refuses(amount float64, now, at time.Time) *decision.Block {
 	if !b.Calendar.Counts(at) {
 		return nil
@@ -153,8 +155,8 @@ func (b *book) refuses(amount float64, now, at time.Time) *decision.Block {
 	return out
 }
 
-// concerned returns the budgets that a node of the fleet uses for a reason, and the amount that it uses of each. Many nodes share the list,
-// so callers must not change it. The amounts are valid until the next call.
+// concerned returns the budgets that disrupting a node for the reason r uses, and the amount that it uses of each. Many nodes share the
+// list, so callers must not change it. The amounts are valid until the next call.
 func (l *BudgetTracker) concerned(m *cluster.NodeState, r decision.Reason) (list []*book, amounts []float64) {
 	if m.Node == nil || r.Forced() {
 		return nil, nil
@@ -171,10 +173,10 @@ func (l *BudgetTracker) concerned(m *cluster.NodeState, r decision.Reason) (list
 	return l.lists.shared(found), amounts
 }
 
-// bookLists has each distinct list of books once.
+// bookLists has each distinct list of budgets once.
 type bookLists [][]*book
 
-// shared returns the stored list that is equal to list, and stores list if there is none.
+// shared returns the list of l that is equal to list. If there is none, it adds a copy of list to l and returns the copy.
 func (l *bookLists) shared(list []*book) []*book {
 	if len(list) == 0 {
 		return nil

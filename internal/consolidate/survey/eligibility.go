@@ -22,7 +22,7 @@ const (
 	doNotConsolidateAnnotation = "karpenter.sh/do-not-consolidate"
 )
 
-// look makes the candidate of a node, or returns the first block that keeps the node from being a candidate.
+// look returns the candidate made of a node, or the first block that keeps the node from being a candidate.
 func (f *Fleet) look(m *cluster.NodeState, n *planning.Node) (*decision.Candidate, *decision.Block) {
 	if why := f.notEligible(m); why != nil {
 		return nil, why
@@ -56,7 +56,7 @@ func (f *Fleet) look(m *cluster.NodeState, n *planning.Node) (*decision.Candidat
 	return c, nil
 }
 
-// notEligible returns the first block that keeps the node from being a candidate, without regard to its pods, or nil.
+// notEligible returns the first block that keeps the node from being a candidate, or nil. It ignores the node's pods.
 func (f *Fleet) notEligible(m *cluster.NodeState) *decision.Block {
 	if id, executing := f.In.Executing[m.Name]; executing {
 		return &decision.Block{Code: decision.BlockInFlight, Command: id}
@@ -87,9 +87,9 @@ func (f *Fleet) notEligible(m *cluster.NodeState) *decision.Block {
 	return nil
 }
 
-// podBlock returns the block of the first pod, by namespace and name, that must not be disrupted. If there is none, it returns the block of
-// the first pod that a PodDisruptionBudget protects. It checks each pod alone. Planners that see several nodes count how many pods of one
-// PodDisruptionBudget would move.
+// podBlock returns the block of the first pod, by namespace and name, that must not be disrupted. If all pods may be disrupted, it returns
+// the block of the first pod that a PodDisruptionBudget protects, or nil. It checks each pod as if no other pod were evicted. Planners that
+// remove several nodes count how many pods of each PodDisruptionBudget they would move.
 func (f *Fleet) podBlock(m *cluster.NodeState) *decision.Block {
 	for _, pod := range m.Pods {
 		if !pods.Disruptable(pod, f.Now) {
@@ -122,7 +122,7 @@ func (f *Fleet) Accepts(c *decision.Candidate, m decision.Method) *decision.Bloc
 	return f.acceptsAlone(c, m)
 }
 
-// acceptsAlone is like Accepts, but ignores the gangs on the node.
+// acceptsAlone is like Accepts, but ignores the tie of the candidate.
 func (f *Fleet) acceptsAlone(c *decision.Candidate, m decision.Method) *decision.Block {
 	if c.PodBlock != nil && m.Class() == decision.ClassGraceful {
 		return c.PodBlock
@@ -145,7 +145,7 @@ func (f *Fleet) acceptsAlone(c *decision.Candidate, m decision.Method) *decision
 	return f.acceptsConsolidation(c)
 }
 
-// acceptsEmptiness returns the block that keeps emptiness from removing the candidate, or nil. The consolidation policy does not matter.
+// acceptsEmptiness returns the block that keeps emptiness from removing the candidate, or nil. It ignores the pool's consolidation policy.
 func (f *Fleet) acceptsEmptiness(c *decision.Candidate) *decision.Block {
 	switch {
 	case c.Pool.Object.IsStatic():
@@ -168,8 +168,8 @@ func (f *Fleet) Plain(code decision.BlockCode) *decision.Block {
 	return &decision.Block{Code: code}
 }
 
-// acceptsDrift returns the block that keeps a drift method from replacing the candidate, or nil. Consolidation policy and consolidateAfter
-// do not matter.
+// acceptsDrift returns the block that keeps a drift method from replacing the candidate, or nil. It ignores the pool's consolidation policy
+// and consolidateAfter.
 func (f *Fleet) acceptsDrift(c *decision.Candidate, m decision.Method) *decision.Block {
 	static := c.Pool.Object.IsStatic()
 	switch {

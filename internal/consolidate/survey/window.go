@@ -59,9 +59,9 @@ func (b *book) frees(amount float64, now, at time.Time) time.Time {
 	return closes
 }
 
-// roomAgain returns the time at which a budget with a window has room for the amount again, if it has no room at the time at. It returns
-// zero for a budget without a window, and if the budget never allows the amount. It adds up the disruptions from the latest backwards.
-// Those that don't fit together with the amount must leave the window first.
+// roomAgain returns the first time after the given one at which a budget with a window has room for the amount again. Call it only if there
+// is no room at the given time. It returns zero for a budget without a window, and if the budget never allows the amount. It adds up the
+// disruptions from the latest backwards. Those that don't fit together with the amount must leave the window first.
 func (b *book) roomAgain(amount float64, now, at time.Time) time.Time {
 	room := b.Allows(b.total) + slack - amount
 	if b.Window == 0 || room < 0 {
