@@ -105,7 +105,7 @@ const (
 	BlockFewTypes BlockCode = "FewCheaperTypes"
 	// BlockScore: the saving is too small for the disruption: Block.Score is below Block.Threshold.
 	BlockScore BlockCode = "BalancedScore"
-	// BlockNoBatch: no batch of nodes with this one can be removed for at most one new node.
+	// BlockNoBatch: no batch that contains this node can be replaced by a single new node or by none.
 	BlockNoBatch BlockCode = "NoBatch"
 	// BlockNotReached: the search ended before it tried this node.
 	BlockNotReached BlockCode = "NotReached"

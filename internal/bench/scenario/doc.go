@@ -1,6 +1,6 @@
-// Package scenario makes the workloads that both sides of a comparison plan. Scenarios a to g are made from a seed. Scenario h is made from
-// Kubernetes objects and a catalog. Others are made from a file that a user writes. Named makes the scenarios of the corpus by name:
-// ordinary clusters, saved cases, and traces drawn from the openb trace.
+// Package scenario makes the workloads for comparisons: each side of a comparison plans the same workload. Scenarios a to g are made from a
+// seed. Scenario h is made from Kubernetes objects and a catalog. Others are made from a file that a user writes. Named makes the scenarios
+// of the corpus by name: ordinary clusters, saved cases, and traces drawn from the openb trace.
 //
 //	s, err := scenario.Generated("b", 10_000, workload.Seed)
 //
