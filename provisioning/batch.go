@@ -35,7 +35,7 @@ func (o BatchOptions) checked() (BatchOptions, error) {
 	if o.Idle < 0 || o.Max < 0 {
 		return o, &option.Error{Package: "provisioning", Option: "Batch", Rule: fmt.Sprintf("idle %s and max %s: a window can't end before it opens", o.Idle, o.Max)}
 	}
-	// An Idle longer than Max is shortened to Max.
+	// Idle must not be longer than Max.
 	o.Idle = min(o.Idle, o.Max)
 	return o, nil
 }
@@ -54,12 +54,12 @@ func (o BatchOptions) checked() (BatchOptions, error) {
 // Batch has no clock and no lock: only one goroutine may use it.
 type Batch struct {
 	options BatchOptions
-	// dirty has the triggers that no pass has handled yet, by UID, each with the round in which it came.
+	// dirty has the UIDs of the triggers that no pass has handled yet. The value is the round in which the trigger came.
 	dirty map[types.UID]uint64
-	// round counts passes; running is true during a pass.
+	// round is the number of passes so far; running is true during a pass.
 	round   uint64
 	running bool
-	// opened is when the window opened, and last is when the newest trigger came; both are zero while no window is open.
+	// opened is when the window opened, and last is when the newest trigger came. Both are zero while no window is open.
 	opened, last time.Time
 }
 

@@ -18,7 +18,7 @@ import (
 // consistencyEvery is how often a node is compared with its NodeClaim.
 const consistencyEvery = 10 * time.Minute
 
-// leastSharePercent is the percentage of the promised capacity that a node must have.
+// leastSharePercent is the percentage of each promised resource that a node must have.
 const leastSharePercent = 90
 
 // CheckConsistency checks that a claim's node has at least 90 % of the capacity that the provider promised, for each resource that
@@ -38,7 +38,7 @@ func CheckConsistency(claim *v1.NodeClaim, nodes []*corev1.Node, now time.Time) 
 		if asked.IsZero() || promised.IsZero() {
 			continue
 		}
-		// Floating-point numbers are compared, because milli-units of bytes could overflow.
+		// Numbers are compared as floating-point numbers, because milli-units of bytes could overflow.
 		if has.AsApproximateFloat64()*100 < promised.AsApproximateFloat64()*leastSharePercent {
 			missing = append(missing, fmt.Sprintf("expected %s of resource %s, but found %s (%.1f%% of expected)",
 				promised.String(), name, has.String(), 100*has.AsApproximateFloat64()/promised.AsApproximateFloat64()))
@@ -98,8 +98,8 @@ func HydrateNode(node *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	return out
 }
 
-// withClassLabel returns labels with the label that names the claim's node class. Claims of v1alpha5 get no such label: the names of their
-// node classes are not valid label values.
+// withClassLabel returns labels, with the label that names the claim's node class added. Claims of v1alpha5 get no such label: the names of
+// their node classes are not valid label values.
 func withClassLabel(labels map[string]string, claim *v1.NodeClaim) map[string]string {
 	ref := claim.Spec.NodeClassRef
 	if ref.Kind == "" || ref.Name == "" || v1.GenerationOf(claim) == v1.GenerationV1Alpha5 {

@@ -133,7 +133,7 @@ const (
 	ReasonScaledDown DisruptedReason = "scaled_down"
 )
 
-// nameOf returns the name of an object, or "" for nil.
+// nameOf returns the name of an object, or "" if the object is nil.
 func nameOf[T any, O interface {
 	*T
 	GetName() string

@@ -35,7 +35,7 @@ type EvictionQueue struct {
 	turns   evictionTurns
 }
 
-// evictionKey distinguishes a pod from a later pod with the same name.
+// evictionKey has the UID too, to distinguish a pod from a later pod with the same name.
 type evictionKey struct {
 	key types.NamespacedName
 	uid types.UID

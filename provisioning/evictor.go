@@ -69,7 +69,7 @@ const (
 	// DefaultSurgePatience is long enough to launch an instance and to start a pod on it.
 	DefaultSurgePatience = 10 * time.Minute
 	DefaultSurgeLastCall = time.Minute
-	// surgeEvery is how often a workload is checked while replacements start.
+	// surgeEvery is how often a workload is checked while it waits for replacements.
 	surgeEvery = 2 * time.Second
 )
 
@@ -85,7 +85,8 @@ func (s SurgeFirst) Evict(l Leaving, now time.Time) Step {
 	case len(l.Evictions) == 0:
 		return Step{Effects: w.withdraw()}
 	case w.Surge != nil && w.Surge.By > 0 && w.Replicas != w.Surge.From+w.Surge.By:
-		// Somebody else has changed the number of replicas: don't change it again until all pods have left.
+		// Somebody else has changed the number of replicas: a Surge without By is recorded, so that SurgeFirst does not change the number
+		// again until all pods have left.
 		return Step{Effects: append(evictAll(l.Evictions), w.scale(w.Replicas, &Surge{From: w.Replicas, Since: w.Surge.Since}))}
 	case w.Surge != nil && w.Surge.By <= 0:
 		return Step{Effects: evictAll(l.Evictions)}
@@ -102,7 +103,7 @@ func (s SurgeFirst) Evict(l Leaving, now time.Time) Step {
 		by := int32(min(max(1, s.Pods), len(staying)))
 		step.Effects = append(step.Effects, w.scale(w.Replicas+by, &Surge{From: w.Replicas, By: by, Since: now}))
 	case len(going) > 0 && now.Sub(w.Surge.Since) > patience/2:
-		// A replacement became ready, so Patience for the other replacements starts again.
+		// A replacement became ready, so the time of Patience starts again for the other replacements.
 		renewed := *w.Surge
 		renewed.Since = now
 		step.Effects = append(step.Effects, w.scale(w.Replicas, &renewed))
@@ -118,8 +119,8 @@ func (s SurgeFirst) Evict(l Leaving, now time.Time) Step {
 	return step
 }
 
-// sort separates pods that may be evicted now (going) from pods that wait for a replacement (staying). Both lists are sorted by namespace
-// and name.
+// sort divides the evictions into pods that may be evicted now (going) and pods that wait for a replacement (staying). Both lists are
+// sorted by namespace and name.
 func (s SurgeFirst) sort(l Leaving, now time.Time) (going, staying []EvictPod) {
 	ready := map[evictionKey]bool{}
 	spare := -int(l.Workload.asks())

@@ -14,24 +14,25 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// groupPatience is how long pods outside of gangs may wait for a gang. After this time, a node that was planned for such pods and for a
-// gang is launched even if the gang's other nodes can't be launched.
+// groupPatience is how long pods that no gang needs may wait for a gang on the same planned node. After this time, the node is launched
+// even if the gang's other nodes can't be launched.
 const groupPatience = 3 * time.Minute
 
-// gangNodes says which new nodes of a plan are launched together, because their pods are useful only together.
+// gangNodes says which new nodes of a plan must be launched together, because they have pods of the same gangs.
 type gangNodes struct {
 	d    *decision
 	plan *scheduling.Plan
-	// gangOf is, by pod, the index in Plan.Gangs of the gang that needs the pod.
+	// gangOf has, for a pod that a gang needs, the index of that gang in Plan.Gangs.
 	gangOf map[scheduling.PodKey]int
-	// group has, for each gang, the index of another gang of its group, or its own index if the gang is the root: see root. The root has
-	// the lowest index of the group.
+	// group has, for each gang, the index of another gang of its group. For the root of the group, it is the gang's own index. The root is
+	// the gang with the lowest index of the group.
 	group []int
-	// pending says, for the root of a group, whether gangs of the group have places on nodes of a launch group that is not complete yet.
+	// pending says, for the root of a group, whether gangs of the group have places on nodes of an earlier launch group that is not
+	// complete yet.
 	pending []bool
-	// families has, for the key that Gang.Whole returns, the index of the first gang with this key.
+	// families has, by the key that Gang.Whole returns, the index of the first gang with that key.
 	families map[scheduling.GangKey]int
-	// claims counts the new nodes of each group, by the group's root.
+	// claims has the number of new nodes of each group, by the group's root.
 	claims map[int]int
 }
 
@@ -60,7 +61,7 @@ func (d *decision) gangsOf(plan *scheduling.Plan) *gangNodes {
 	return g
 }
 
-// findMembers fills gangOf with the members that gangs need, and leaves out further members.
+// findMembers fills gangOf with the waiting members that gangs need to reach their minimum. Further members are left out.
 func (g *gangNodes) findMembers() {
 	gangs := make(map[scheduling.GangKey]*scheduling.Gang, len(g.d.snapshot.Gangs))
 	for i := range g.d.snapshot.Gangs {
@@ -84,7 +85,7 @@ func (g *gangNodes) findMembers() {
 	}
 }
 
-// joinFamily puts the gang into one group with the gangs that are placed all together or not at all with it: see Gang.Whole.
+// joinFamily puts the gang into one group with the gangs with which it is placed together or not at all: see Gang.Whole.
 func (g *gangNodes) joinFamily(number int, gang *scheduling.Gang) {
 	whole, ok := gang.Whole()
 	if !ok {
@@ -117,7 +118,7 @@ func (d *decision) waitingMembers(gang *scheduling.Gang) iter.Seq[scheduling.Pod
 	}
 }
 
-// on returns the gangs that need at least one of the pods.
+// on returns the gangs that need at least one of the pods, as indexes in Plan.Gangs.
 func (g *gangNodes) on(pods []scheduling.PodKey) (list []int) {
 	for _, key := range pods {
 		if gang, ok := g.gangOf[key]; ok && !slices.Contains(list, gang) {
@@ -127,7 +128,7 @@ func (g *gangNodes) on(pods []scheduling.PodKey) (list []int) {
 	return list
 }
 
-// join merges the gangs into one group.
+// join merges the groups of the gangs into one group.
 func (g *gangNodes) join(gangs []int) {
 	for _, gang := range gangs {
 		a, b := g.root(gangs[0]), g.root(gang)
@@ -142,7 +143,7 @@ func (g *gangNodes) root(gang int) int {
 	return gang
 }
 
-// findPending sets pending for the groups with places on nodes of incomplete launches.
+// findPending sets pending for each group that has places on nodes of an incomplete launch group.
 func (g *gangNodes) findPending() {
 	launching := map[string]bool{}
 	for i := range g.d.snapshot.Nodes {
@@ -167,8 +168,8 @@ func wasRegistered(claim *v1.NodeClaim) bool {
 	})
 }
 
-// groupOf returns the launch group of a new node, or nil for a node that is launched alone. held says why the node must not be launched
-// now.
+// groupOf returns the launch group of a new node, or nil if the node is launched alone. If held is not empty, the node must not be launched
+// now, and held says why.
 func (g *gangNodes) groupOf(node *scheduling.NewNode) (group *v1.LaunchGroup, held string) {
 	if g == nil {
 		return nil, ""
@@ -192,7 +193,7 @@ func (g *gangNodes) groupOf(node *scheduling.NewNode) (group *v1.LaunchGroup, he
 	}, ""
 }
 
-// hasPatientPods reports whether the node has pods that no gang needs and that have waited for longer than groupPatience.
+// hasPatientPods reports whether the node has a pod that no gang needs and that has waited for groupPatience or longer.
 func (g *gangNodes) hasPatientPods(node *scheduling.NewNode) bool {
 	return slices.ContainsFunc(node.Pods, func(key scheduling.PodKey) bool {
 		pod := g.d.pods[key]
@@ -214,7 +215,7 @@ func waitingSince(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// hold leaves a planned node for a later pass, and adds an event with the reason for each of its pods.
+// hold leaves a planned node for a later pass, and adds an event with the reason why for each of its pods.
 func (d *decision) hold(orders *Orders, node *scheduling.NewNode, why string) {
 	orders.Held = append(orders.Held, HeldNode{Node: *node, Why: why})
 	for _, pod := range d.real(node.Pods) {

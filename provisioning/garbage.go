@@ -115,8 +115,8 @@ func CollectGarbage(s GarbageState, now time.Time) []Garbage {
 	return list
 }
 
-// garbageAge is the minimum age of garbage. Claims are stored before their instances are launched, and instances exist before their nodes
-// join. But a response may still be on its way, or a cache may be out of date.
+// garbageAge is the smallest age of objects that count as garbage. Claims are stored before their instances are launched, and instances
+// exist before their nodes join. But a response may still be on its way, or a cache may be out of date.
 const garbageAge = 30 * time.Second
 
 // Collect returns the step that removes g, if a second read that started at now confirms that g is garbage. Otherwise it returns an empty
@@ -156,8 +156,8 @@ func deletionOf(nodes []*corev1.Node) []Effect {
 	return effects
 }
 
-// events report the removal of g on the objects that still exist: the nodes, the claim of GarbageClaim, and the NodePool of
-// GarbageInstance. The claim of an orphaned instance is gone, and the nodes of this instance are removed with it.
+// events returns the events that report the removal of g, on the objects that still exist: the nodes, the claim of GarbageClaim, and the
+// NodePool of GarbageInstance. An orphaned instance has no claim, and its nodes are removed with it.
 func (g Garbage) events() []Event {
 	var message string
 	var events []Event
@@ -226,7 +226,7 @@ func instancesWithoutClaim(s GarbageState, now time.Time) []Garbage {
 		}
 	}
 	for _, n := range s.Nodes {
-		// Karpenter before 0.28 stored no Machines: the instances of its nodes have no claims, but are not garbage.
+		// Karpenter before 0.28 stored no Machines: instances of its nodes have no claims but are not garbage.
 		if v1.PoolOf(n.Labels).Generation == v1.GenerationV1Alpha5 && n.Spec.ProviderID != "" {
 			ids[n.Spec.ProviderID] = true
 		}
@@ -250,8 +250,8 @@ func nodesWithoutEither(s GarbageState, now time.Time) []Garbage {
 	}
 	var list []Garbage
 	for _, n := range s.Nodes {
-		// Young nodes are skipped: their instances may have been launched after the instances were listed, and their claims may lack the
-		// provider ID.
+		// Young nodes are skipped: their instances may have been launched after s.Instances was listed, and their claims may not have the
+		// provider ID yet.
 		if n.DeletionTimestamp == nil && !v1.PoolOf(n.Labels).IsZero() && n.Spec.ProviderID != "" &&
 			!known[n.Spec.ProviderID] && nodeCondition(n, corev1.NodeReady) != corev1.ConditionTrue && !now.Before(n.CreationTimestamp.Add(s.Lag)) {
 			list = append(list, Garbage{Kind: GarbageNode, ProviderID: n.Spec.ProviderID, Nodes: []*corev1.Node{n}})

@@ -27,9 +27,9 @@ type RegistrationHealth struct {
 }
 
 type poolHealth struct {
-	// outcomes are the last outcomes, the oldest first: true if the node was registered, false if the launch or registration failed.
+	// outcomes are the last outcomes, the oldest first: true if a node was registered, false if a launch or registration failed.
 	outcomes []bool
-	// pool and class are the generations of the NodePool and of its node class to which the outcomes apply.
+	// pool and class are the generations of the NodePool and of its node class that the outcomes belong to.
 	pool, class int64
 	reason      string
 	message     string
@@ -71,8 +71,8 @@ func (h *RegistrationHealth) Update(pool *v1.NodePool, now time.Time) bool {
 // Healthy reports whether, as far as is known, the pool's launches lead to nodes.
 func (h *RegistrationHealth) Healthy(pool *v1.NodePool) bool { return h.of(pool).healthy() }
 
-// of returns the recorded outcomes of the pool. They are reset when the pool or its node class has changed, and restored from the condition
-// after a restart.
+// of returns the recorded outcomes of the pool. If the pool or its node class has changed, they are empty. After a restart, they are
+// restored from the pool's condition.
 func (h *RegistrationHealth) of(pool *v1.NodePool) *poolHealth {
 	p := h.pools[pool.UID]
 	if p != nil && p.pool == pool.Generation && p.class == pool.Status.NodeClassObservedGeneration {
@@ -129,7 +129,7 @@ const (
 	LaunchReasonHeldBack = "HeldBack"
 )
 
-// launchFailureShown is how long a failure is shown if no launch follows.
+// launchFailureShown is how long a failure is shown in a pool's condition if no launch follows.
 const launchFailureShown = time.Hour
 
 // LaunchHealth remembers why the last launch of each pool failed, and shows it as the pool's condition LaunchHealthy. So a pool without
@@ -146,10 +146,11 @@ const (
 	closedMostByFaults = 10 * time.Second
 )
 
-// launchOutcome is the result of a pool's last launches. Storing a NodeClaim and launching its instance are recorded separately.
+// launchOutcome has the results of a pool's last launches. order is the last failure to store a NodeClaim, and launch the last failure to
+// launch an instance; nil after a success.
 type launchOutcome struct {
 	order, launch *launchFailure
-	// refused counts the failures in a row to store NodeClaims; failures in one pass count once. until is the end of the pause.
+	// refused is the number of failures in a row to store NodeClaims; failures during a pause don't count. until is the end of the pause.
 	refused int
 	until   time.Time
 }
@@ -183,7 +184,7 @@ func (h *LaunchHealth) Ordered(pool v1.PoolKey, err error, now time.Time) {
 	}
 }
 
-// closedFor returns how long a pool pauses after this number of failures in a row.
+// closedFor returns how long a pool pauses after this number of failures in a row. err is the last of them.
 func closedFor(failures int, err error) time.Duration {
 	most := closedMostByFaults
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {

@@ -14,8 +14,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// initialize sets the claim's condition Initialized. Until the node has everything that the claim asks for, the condition shows the
-// obstacle.
+// initialize sets the claim's condition Initialized. As long as the node lacks something that the claim asks for, the condition names it.
 func (l *Lifecycle) initialize(s ClaimState, now time.Time) Step {
 	claim := s.Claim.DeepCopy()
 	wait := l.left(s.Claim, now)
@@ -40,7 +39,7 @@ func (l *Lifecycle) initialize(s ClaimState, now time.Time) Step {
 	return step
 }
 
-// obstacle returns what prevents initialization, or an empty reason if nothing does.
+// obstacle returns what prevents the initialization of the claim's node, or an empty reason if nothing does.
 func obstacle(s ClaimState) (reason, message string) {
 	if len(s.Nodes) != 1 {
 		return "NodeNotFound", fmt.Sprintf("%d nodes have the provider ID %s", len(s.Nodes), s.Claim.Status.ProviderID)
@@ -85,15 +84,16 @@ func taintText(t *corev1.Taint) string {
 	return fmt.Sprintf("%s=%s:%s", t.Key, t.Value, t.Effect)
 }
 
-// reasonDevicesMissing is the reason of a claim's condition Initialized while drivers have not published the planned devices. Karpenter
-// uses the same name.
+// reasonDevicesMissing is the reason of the condition Initialized while drivers have not published all planned devices of the node.
+// Karpenter uses the same name.
 const reasonDevicesMissing = "DRADriverPoolsNotPublished"
 
-// driverPatience is how long after the registration of a node its drivers may take to publish devices before an event names the missing
-// driver. Until the drivers publish them, plans use the devices of the instance type.
+// driverPatience is how long drivers may take to publish devices after a node was registered. After this time, an event names the missing
+// drivers. Until a driver publishes its devices, plans use the devices of the instance type.
 const driverPatience = 10 * time.Minute
 
-// missingDevices names the drivers that the claim was planned with and that have not published all of their devices on the node.
+// missingDevices names the drivers of the claim's planned devices that have not published all devices of the node. reason is empty if there
+// are none.
 func missingDevices(s ClaimState, node *corev1.Node) (reason, message string) {
 	if s.Slices == nil {
 		return "", ""
@@ -111,7 +111,7 @@ func missingDevices(s ClaimState, node *corev1.Node) (reason, message string) {
 		strings.Join(missing, " and "), node.Name)
 }
 
-// published reports whether the list has a pool of the driver for the node, and all slices of each such pool.
+// published reports whether the list has a pool of the driver for the node, and the list is complete: it has all slices of each such pool.
 func published(list []*resourcev1.ResourceSlice, driver, node string) bool {
 	type progress struct{ generation, want, have int64 }
 	pools := map[string]progress{}
@@ -137,8 +137,8 @@ func published(list []*resourcev1.ResourceSlice, driver, node string) bool {
 	return len(pools) > 0
 }
 
-// noteDrivers adds EventDriverMissing to the step if driverPatience has passed since the registration. It also limits step.Again to the
-// time until the event is due (again).
+// noteDrivers adds EventDriverMissing to the step if driverPatience has passed since the registration. It also shortens step.Again, so that
+// the next step comes when the event is due or due again.
 func noteDrivers(step Step, claim *v1.NodeClaim, message string, now time.Time) Step {
 	since := registeredSince(claim)
 	if left := since.Add(driverPatience).Sub(now); left > 0 {

@@ -45,7 +45,7 @@ func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Tim
 	}
 	if err == nil {
 		launched := launchedClaim(claim, answer, now)
-		// So far only this step knows the instance: if its claim was deleted during the launch, the instance is terminated here.
+		// So far only this step knows the instance. So if the claim was deleted during the launch, this step must terminate the instance.
 		return Step{Effects: []Effect{PutClaim{Claim: launched, IfGone: []Effect{TerminateInstance{launched.DeepCopy()}}}}}
 	}
 	switch kind := cloudprovider.KindOf(err); kind {
@@ -64,9 +64,9 @@ func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Tim
 	}
 }
 
-// launchFailed shows the error on the claim, which stays and is tried again. The wait is as long as the claim has been tried so far, so
-// that waits double from one second to one minute without a counter. The cloud may demand another wait. If only an operator can help, the
-// wait is a minute (Unauthorized), or lasts until the claim's timeout (Permanent).
+// launchFailed writes the error to the claim, which stays, and whose launch is tried again. The wait is as long as the time since the claim
+// was created, but from one second to one minute. So waits double without a counter. The cloud may ask for another wait. If only an
+// operator can help, the wait is a minute (Unauthorized), or lasts until the claim's timeout (Permanent).
 func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovider.ErrorKind, now time.Time) Step {
 	reason, message := "LaunchFailed", cut(err.Error())
 	var create *cloudprovider.CreateError
@@ -91,8 +91,8 @@ func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovi
 	return step
 }
 
-// launchedClaim returns the claim with the provider's description of its instance. Labels of the claim override labels of the provider;
-// annotations of the provider override annotations of the claim.
+// launchedClaim returns the claim with what the provider says about its instance. Labels of the claim override labels of answer;
+// annotations of answer override annotations of the claim.
 func launchedClaim(claim, answer *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	out := claim.DeepCopy()
 	out.Labels = merged(answer.Labels, claim.Labels)
@@ -105,7 +105,7 @@ func launchedClaim(claim, answer *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	return out
 }
 
-// merged returns the entries of both maps; entries of second override entries of first.
+// merged returns the entries of both maps. If both have a key, the entry of second is used.
 func merged(first, second map[string]string) map[string]string {
 	if len(first)+len(second) == 0 {
 		return nil
@@ -138,10 +138,9 @@ func Feedback(err error, estimate *StockEstimate, now time.Time) (planNow bool) 
 	return cloudprovider.LaunchAbandoned(err)
 }
 
-// launchedTogether returns the claims that are launched with the claim or not at all: those of its launch group that still wait for the
-// group (not Kept). The list is the same for every claim of the group, so that each of them asks the provider for the same instances, in
-// parallel or after a restart. It is nil if the claim has no group, if claims of the group are missing, or if fewer than two claims still
-// wait.
+// launchedTogether returns the claims that are launched together with the claim or not at all: all claims of its launch group that are not
+// Kept. The list is the same for every claim of the group, so that all of them ask the provider for the same instances, at the same time or
+// after a restart. It is nil if the claim has no group, if claims of the group are missing, or if fewer than two of them are not Kept.
 func launchedTogether(s ClaimState) []*v1.NodeClaim {
 	g, ok := groupOf(s)
 	if !ok || g.there != g.Claims || g.kept > g.Claims-2 {
@@ -180,7 +179,7 @@ func (e CreateInstance) Launch(ctx context.Context, provider cloudprovider.Cloud
 	return provider.Create(ctx, e.Claim)
 }
 
-// answer returns the claim of created that belongs to e.Claim, or an error if created has none.
+// answer returns the claim in created that is the answer for e.Claim, or an error if created has none.
 func (e CreateInstance) answer(created []*v1.NodeClaim, err error) (*v1.NodeClaim, error) {
 	if err != nil {
 		return nil, err

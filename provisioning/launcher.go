@@ -101,8 +101,8 @@ func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now
 			}
 		}
 	}
-	// No claim is created before all orders are admitted. Otherwise a failed request could release its reservation before or after a later
-	// order is admitted, and the result would depend on timing.
+	// First all orders are admitted, and only then claims are created. Otherwise a failed creation could release its reservation before or
+	// after a later order is admitted, so the result would depend on timing.
 	var group errgroup.Group
 	group.SetLimit(l.parallelism)
 	for i := range out.Launched {
@@ -121,11 +121,11 @@ func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now
 	return out
 }
 
-// tokenOf identifies an order of a pass.
+// tokenOf returns the token that identifies an order of a pass.
 func tokenOf(pass string, order int) string { return fmt.Sprintf("%s/%d", pass, order) }
 
-// admit reserves the order's capacity in the NodePool's limits, and asks the launch rate limiter. If the launch rate limiter refuses, the
-// reservation is released.
+// admit reserves the order's capacity in the NodePool's limits, and asks the launch rate limiter to admit the launch. If the launch rate
+// limiter refuses, the reservation is released.
 func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("creating a nodeclaim of nodepool %s: %w", order.Pool, err)
@@ -146,10 +146,11 @@ func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now t
 	return err
 }
 
-// create stores the claim; from then on the limits and the launch rate limiter know the order by the claim's UID.
+// create stores the claim. After that, the limits and the launch rate limiter know the order by the claim's UID, and no longer by the
+// token.
 func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1.NodeClaim, error) {
-	// The request that creates the claim also sets the finalizer. If a second request added it, a claim that is deleted in between
-	// would leave its instance behind.
+	// The request that creates the claim must also set the finalizer. If a second request set it, a claim that is deleted between the two
+	// requests would leave its instance behind.
 	wanted := order.Claim.DeepCopy()
 	if !slices.Contains(wanted.Finalizers, v1.TerminationFinalizer) {
 		wanted.Finalizers = append(wanted.Finalizers, v1.TerminationFinalizer)
@@ -178,8 +179,8 @@ func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1
 	return claim, nil
 }
 
-// rename moves the order's reservation from the token to the claim's UID. If informers reported the claim first, the UID already has an
-// entry, and the reservation is released.
+// rename changes the key of the order's reservation from the token to the claim's UID. If informers have reported the claim already, the
+// UID has its own entry, and the reservation is released.
 func (l *Launcher) rename(token string, uid types.UID) {
 	if limiter := l.options.RateLimiter; limiter != nil {
 		limiter.rename(token, string(uid))
@@ -195,8 +196,8 @@ func (l *Launcher) release(token string) {
 	}
 }
 
-// eventsOf returns the events of an order: one on each of its pods. If an order without pods (of a static pool) fails, it returns one event
-// on the pool.
+// eventsOf returns the events of an order: one for each of its pods. If an order without pods (of a static pool) fails, it returns one
+// event for the pool.
 func eventsOf(done *Launched) []Event {
 	var events []Event
 	if done.Err != nil && len(done.Launch.Pods) == 0 {
@@ -239,8 +240,8 @@ func (e *GroupError) Error() string {
 // Unwrap returns the cause.
 func (e *GroupError) Unwrap() error { return e.Err }
 
-// admitGroups admits each group of orders as a whole, and returns an error for each group, or nil for a group that may be launched. It
-// admits groups in the order of their first orders. Orders without a group are admitted later.
+// admitGroups admits each group of orders as a whole. For each group it returns an error, or nil if the group may be launched. It admits
+// groups in the order in which they first occur in orders. Orders without a group are admitted later.
 func (l *Launcher) admitGroups(ctx context.Context, pass string, orders []Launch, now time.Time) map[string]error {
 	var names []string
 	members := map[string][]int{}
@@ -293,7 +294,7 @@ func (l *Launcher) admitGroup(ctx context.Context, pass string, orders []Launch,
 	return nil
 }
 
-// admitTogether admits the launches together, by the rules of Allows, or none of them.
+// admitTogether admits all of the launches, or none, by the rules of Allows.
 func (g *RateLimiter) admitTogether(ids []string, prices []float64, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

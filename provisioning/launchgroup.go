@@ -11,16 +11,16 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Claims whose pods are useful only together form a launch group (v1.LaunchGroup). A group has four phases, all of which are recorded on
-// its claims:
+// A launch group (v1.LaunchGroup) consists of the claims whose pods are useful only together. A group has four phases. Its claims record
+// the present phase:
 //
 //  1. created: no claim launches until all of them exist
-//  2. launching: each claim records that it has seen all others, then all launch
-//  3. joined: nodes that have joined stay unregistered, so that no pod is bound to them, until all have joined
-//  4. registered: as soon as one is registered, each claim is independent
+//  2. launching: each claim records that it has seen all others, and then all of them launch
+//  3. joined: a node that has joined stays unregistered, so that no pod is bound to it, until the nodes of all claims have joined
+//  4. registered: as soon as one node is registered, each claim continues on its own
 //
 // The whole group is given up if a claim fails before the fourth phase (no capacity, no quota, a timeout), or if the group takes too long.
-// Its other claims are then deleted, and its pods are planned again, without the offerings that just failed.
+// Then its other claims are deleted, and its pods are planned again, without the offerings that just failed.
 
 // Reasons of conditions of claims that wait for others of their group.
 const (
@@ -34,31 +34,33 @@ const (
 )
 
 const (
-	// groupLook is how often a waiting claim checks the others; a change to one of them should trigger the check earlier.
+	// groupLook is how often a waiting claim checks the other claims of its group. A change to one of them should trigger the check
+	// earlier.
 	groupLook = 2 * time.Second
-	// groupCreation is how long the next claim of a group may take to appear: large groups are not created at once. It is counted by one clock:
-	// see countedSince.
+	// groupCreation is how long the next claim of a group may take to appear, because large groups are not created at once. It is measured
+	// by one clock: see countedSince.
 	groupCreation = 30 * time.Second
 )
 
 // DefaultGroupTimeout is how long the nodes of a launch group may take to join by default.
 const DefaultGroupTimeout = 10 * time.Minute
 
-// launchGroup is the present state of a claim's group.
+// launchGroup is the group of a claim, and the group's present state.
 type launchGroup struct {
 	v1.LaunchGroup
-	// there counts the claims that are not being deleted, and kept counts the claims among them that no longer wait. begun counts the
-	// claims that have seen all others, and joined the claims whose nodes have joined. gone means that a claim is being deleted.
+	// there counts the claims that are not being deleted, and kept those of them that are Kept. begun counts the claims that have seen all
+	// others, and joined those whose nodes have joined. gone means that a claim is being deleted.
 	there, kept, begun, joined int
 	gone                       bool
-	// registered means that the node of at least one claim is or was registered: the group is complete.
+	// registered means that the node of at least one claim is or was registered, so that the group is complete.
 	registered bool
-	// launched is when the first of the claims that are not being deleted was launched, by the clock of the process that recorded it; it is
-	// zero if none was. created is when the first was created, by the API server's clock.
+	// launched is when the first claim that is not being deleted was launched, by the clock of the process that recorded it; it is zero if
+	// no claim was launched. created is when the first such claim was created, by the API server's clock.
 	launched, created time.Time
 }
 
-// groupOf returns the state of the claim's group. It returns false if the claim has no group or no longer waits for it.
+// groupOf returns the state of the claim's group. It returns false if the claim has no group, no longer waits for its group (Kept), or if
+// s.Group is unknown.
 func groupOf(s ClaimState) (launchGroup, bool) {
 	group, ok := v1.LaunchGroupOf(s.Claim)
 	if !ok || group.Kept || s.Group == nil {
@@ -110,18 +112,18 @@ func (g *launchGroup) add(claim *v1.NodeClaim) {
 	}
 }
 
-// awaitsGroup reports, by a claim's condition Launched, whether the claim has not seen all others of its group yet.
+// awaitsGroup reports whether the claim has not seen all other claims of its group yet. launched is its condition Launched.
 func awaitsGroup(launched metav1.Condition) bool {
 	return launched.Reason == "" || launched.Reason == conditions.ReasonAwaitingReconciliation || launched.Reason == ReasonGroupCreating
 }
 
-// hasJoined reports, by the condition Registered of a claim, whether its node has joined.
+// hasJoined reports whether a claim's node has joined. registered is its condition Registered.
 func hasJoined(registered metav1.Condition) bool {
 	return registered.Status == metav1.ConditionTrue || registered.Reason == ReasonGroupJoining || registered.Reason == reasonGatesClosed
 }
 
-// group makes the claim wait while other claims of its group have not reached the same phase, or gives it up together with them. waits is
-// false if the claim may continue.
+// group makes the claim wait while other claims of its group have not reached the same phase, or gives the whole group up. waits is false
+// if the claim may continue.
 func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	g, ok := groupOf(s)
 	if !ok {
@@ -148,8 +150,8 @@ func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	return wait, g.begun < g.Claims
 }
 
-// failed returns why the group must be given up, and the reason with which this claim is deleted: a timeout if this claim takes too long.
-// Both are empty if the group continues.
+// failed returns why the group must be given up, and the reason for deleting this claim, which is a timeout if this claim has taken too
+// long. Both are empty if the group continues.
 func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (why string, reason DisruptedReason) {
 	missing := g.Claims - g.there
 	switch {
@@ -170,8 +172,8 @@ func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (
 	return "", ""
 }
 
-// begins returns when the time of GroupTimeout begins: with the first launch, because costs begin with it. Before the first launch it is
-// the creation of the first claim. A difference between the clocks of the API server and the process can then cost time, but no money.
+// begins returns when the time of GroupTimeout begins: at the first launch, because costs begin with it. Before the first launch, it begins
+// when the first claim is created. If the clocks of the API server and the process differ, the group can then lose time, but no money.
 func (g *launchGroup) begins() time.Time {
 	if g.launched.IsZero() {
 		return g.created
@@ -179,7 +181,7 @@ func (g *launchGroup) begins() time.Time {
 	return g.launched
 }
 
-// joining keeps a node that has joined unregistered until all others of its group have joined.
+// joining keeps a node that has joined unregistered until all other nodes of its group have joined.
 func (l *Lifecycle) joining(s ClaimState, now time.Time) (step Step, waits bool) {
 	g, ok := groupOf(s)
 	if !ok {
@@ -196,14 +198,14 @@ func (l *Lifecycle) joining(s ClaimState, now time.Time) (step Step, waits bool)
 	return changed(s.Claim, claim, groupLook), true
 }
 
-// The time in which the next claim of a launch group must appear is measured by a single clock. The API server's clock sets the creation
-// timestamps of claims, and another process writes times of its own computer. The difference between two clocks can be longer than the time
-// that is measured. So each claim records in its condition Launched how many claims exist, since when, and the process whose clock says so.
-// A process uses only times that it wrote itself. It starts again if another process wrote the time, if the number of claims has changed,
-// or if the time is in its future. If a process ends in between, the group only loses the measured time. Nothing is launched until all
-// claims exist.
+// The time until the next claim of a launch group must appear is measured by a single clock. The API server's clock sets the creation
+// timestamps of claims, and each process writes the times of its own computer. The difference between two clocks can be longer than the
+// time that must be measured. So each claim records in its condition Launched how many claims of its group exist, since when, and which
+// process's clock measured this. A process uses only times that it wrote itself. It starts again if another process wrote the time, if the
+// number of claims has changed, or if the time is in its future. If the process ends, only the time measured so far is lost. Nothing is
+// launched until all claims exist.
 
-// creating records how many claims of the group exist, unless this process has already recorded it.
+// creating records how many claims of the group exist, unless this process has recorded that number already.
 func (l *Lifecycle) creating(g *launchGroup, observed *v1.NodeClaim, now time.Time, wait Step) Step {
 	if since, ok := l.countedSince(g, observed, now); ok {
 		wait.Again = untilDue(wait.Again, max(since.Add(groupCreation).Sub(now), time.Nanosecond))
@@ -215,13 +217,14 @@ func (l *Lifecycle) creating(g *launchGroup, observed *v1.NodeClaim, now time.Ti
 	return changed(observed, claim, groupLook)
 }
 
-// overdue reports whether the next claim of the group has taken too long.
+// overdue reports whether the next claim of the group has taken longer than groupCreation.
 func (l *Lifecycle) overdue(g *launchGroup, claim *v1.NodeClaim, now time.Time) bool {
 	since, ok := l.countedSince(g, claim, now)
 	return ok && !now.Before(since.Add(groupCreation))
 }
 
-// countedSince returns when this process first saw the present number of claims of the group. It returns false if that is not recorded.
+// countedSince returns since when this process has seen the present number of claims of the group. It returns false if this process has not
+// recorded that number, or has recorded a future time.
 func (l *Lifecycle) countedSince(g *launchGroup, claim *v1.NodeClaim, now time.Time) (time.Time, bool) {
 	launched := claim.DeepCopy().Conditions().Get(v1.ConditionLaunched)
 	if launched.Reason != ReasonGroupCreating {
@@ -237,7 +240,7 @@ func (l *Lifecycle) countedSince(g *launchGroup, claim *v1.NodeClaim, now time.T
 	return since, true
 }
 
-// creationText returns the text of the record before and after its time.
+// creationText returns the parts of the recorded text before and after the time.
 func (l *Lifecycle) creationText(g *launchGroup) (before, after string) {
 	before = fmt.Sprintf("%d of %d claims of launch group %s are there since ", g.there, g.Claims, g.Name)
 	if l.options.Process != "" {

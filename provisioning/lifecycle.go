@@ -41,7 +41,7 @@ type LifecycleOptions struct {
 	Process string
 }
 
-// mostProcessName is the maximum length of a process's name, which is the maximum length of a pod's name.
+// mostProcessName is the maximum length of a process's name. It is the same as for a pod's name.
 const mostProcessName = 253
 
 // DefaultRegistrationTimeout is how long a NodeClaim may be without a registered node by default.
@@ -112,7 +112,8 @@ func (l *Lifecycle) Next(s ClaimState, now time.Time) Step {
 	if s.Claim == nil || s.Claim.DeletionTimestamp != nil {
 		return Step{}
 	}
-	// Don't launch before the finalizer is stored. Otherwise a claim that is deleted in between would leave its instance behind.
+	// Don't launch before the finalizer is stored: otherwise a claim that is deleted between the launch and the next step would leave its
+	// instance behind.
 	if !slices.Contains(s.Claim.Finalizers, v1.TerminationFinalizer) {
 		claim := s.Claim.DeepCopy()
 		claim.Finalizers = append(claim.Finalizers, v1.TerminationFinalizer)
@@ -138,7 +139,7 @@ func (l *Lifecycle) Next(s ClaimState, now time.Time) Step {
 	return Step{}
 }
 
-// changed returns a step that stores the claim, if it differs from the observed one.
+// changed returns a step that stores after, if it differs from before.
 func changed(before, after *v1.NodeClaim, again time.Duration) Step {
 	step := Step{Again: again}
 	if !equalClaims(before, after) {
@@ -147,7 +148,7 @@ func changed(before, after *v1.NodeClaim, again time.Duration) Step {
 	return step
 }
 
-// untilDue returns the shorter of two waits; 0 means forever.
+// untilDue returns the shorter of two waits; 0 means never.
 func untilDue(a, b time.Duration) time.Duration {
 	switch {
 	case a <= 0:
@@ -180,7 +181,8 @@ func NodeLost(claim *v1.NodeClaim) bool {
 	return false
 }
 
-// lost records that the claim's node is gone: the registration timeout starts now. The next node must be initialized again.
+// lost records that the claim's node is gone. With this, the registration timeout starts again. The next node of the claim must be
+// initialized again.
 func (l *Lifecycle) lost(observed *v1.NodeClaim, now time.Time) Step {
 	claim := observed.DeepCopy()
 	claim.Conditions().SetUnknown(v1.ConditionRegistered, ReasonNodeLost, fmt.Sprintf("node %s was registered and is gone", observed.Status.NodeName), now)
@@ -189,8 +191,7 @@ func (l *Lifecycle) lost(observed *v1.NodeClaim, now time.Time) Step {
 	return changed(observed, claim, l.left(claim, now))
 }
 
-// liveness deletes a claim that takes too long to launch or to register, counted from its creation, or to initialize, counted from
-// its registration.
+// liveness deletes a claim that has passed its deadline, and returns false otherwise.
 func (l *Lifecycle) liveness(claim *v1.NodeClaim, now time.Time) (Step, bool) {
 	deadline, reason := l.deadline(claim)
 	if deadline.IsZero() || now.Before(deadline) {
@@ -199,7 +200,7 @@ func (l *Lifecycle) liveness(claim *v1.NodeClaim, now time.Time) (Step, bool) {
 	return Step{Effects: []Effect{DeleteClaim{Name: claim.Name, UID: claim.UID, Reason: reason}}}, true
 }
 
-// deadline returns when the claim will be deleted unless it makes progress, and why; zero means never.
+// deadline returns when the claim will be deleted unless it makes progress, and for which reason; zero means never.
 func (l *Lifecycle) deadline(claim *v1.NodeClaim) (time.Time, DisruptedReason) {
 	conditions := claim.DeepCopy().Conditions()
 	created := claim.CreationTimestamp.Time
@@ -225,7 +226,7 @@ func (l *Lifecycle) deadline(claim *v1.NodeClaim) (time.Time, DisruptedReason) {
 	return time.Time{}, ""
 }
 
-// left returns the time until the claim will be deleted, or 0 if it has no deadline.
+// left returns the time until the claim's deadline, or 0 if it has none.
 func (l *Lifecycle) left(claim *v1.NodeClaim, now time.Time) time.Duration {
 	deadline, _ := l.deadline(claim)
 	if deadline.IsZero() {

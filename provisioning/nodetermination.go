@@ -15,7 +15,7 @@ import (
 
 // Periods of a node's termination.
 const (
-	// shortestDrain is the minimum duration of a drain, to catch pods that were bound while the taint was added.
+	// shortestDrain is the minimum duration of a drain, so that it includes pods that were bound while the taint was added.
 	shortestDrain = 5 * time.Second
 	drainEvery    = time.Second
 )
@@ -81,8 +81,8 @@ func TerminateNode(s NodeTermination, now time.Time) Step {
 	return step
 }
 
-// askFor returns the effect that asks the provider about the instance of a node. If claim is nil, because the node has no claim or several,
-// it asks about the node's own provider ID.
+// askFor returns the effect that asks the provider about the node's instance. If claim is nil, because the node has no claim or several
+// claims, it asks by the node's own provider ID.
 func askFor(node *corev1.Node, claim *v1.NodeClaim) Effect {
 	if claim != nil {
 		return AskInstance{claim.DeepCopy()}
@@ -153,7 +153,7 @@ func (s NodeTermination) drain(claim *v1.NodeClaim, deadline, now time.Time) (st
 	return Step{Effects: []Effect{PutClaim{Claim: out}}}, false
 }
 
-// detach waits until the volumes of drained pods are detached; over is true when they are, or if the deadline has passed.
+// detach waits until the volumes of drained pods are detached. over is true when they are, or when the deadline has passed.
 func (s NodeTermination) detach(claim *v1.NodeClaim, deadline, now time.Time) (step Step, over bool) {
 	if claim != nil {
 		detached := claim.DeepCopy().Conditions().Get(v1.ConditionVolumesDetached)
@@ -186,7 +186,7 @@ func (s NodeTermination) detach(claim *v1.NodeClaim, deadline, now time.Time) (s
 	return Step{Effects: []Effect{PutClaim{Claim: out}}}, false
 }
 
-// attached returns the names of the VolumeAttachments to wait for: all except those of volumes that only pods use which are not drained.
+// attached returns the names of the VolumeAttachments to wait for. It leaves out volumes that only pods use that are not drained.
 func (s NodeTermination) attached(now time.Time) []string {
 	staying, going := map[string]bool{}, map[string]bool{}
 	for _, pod := range s.Pods {
@@ -210,7 +210,7 @@ func (s NodeTermination) attached(now time.Time) []string {
 	return names
 }
 
-// end terminates the instance, and then removes the node.
+// end terminates the instance, and then removes the node's finalizer.
 func (s NodeTermination) end(claim *v1.NodeClaim, now time.Time) Step {
 	if claim == nil || claim.Status.ProviderID == "" || s.Instance == InstanceGone {
 		return nodeDone(s.Node)

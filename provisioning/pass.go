@@ -140,12 +140,12 @@ func Decide(snapshot *scheduling.Snapshot, plan *scheduling.Plan, o PassOptions)
 	return orders, nil
 }
 
-// decision is the state of one call of Decide.
+// decision has the data of one call of Decide.
 type decision struct {
 	snapshot *scheduling.Snapshot
 	options  PassOptions
 	pools    map[v1.PoolKey]*scheduling.NodePool
-	// pods are the pending pods, without placeholders.
+	// pods are the pending pods by key, without placeholders.
 	pods     map[scheduling.PodKey]*corev1.Pod
 	overlaid *overlay.Result
 }
@@ -172,7 +172,7 @@ func newDecision(snapshot *scheduling.Snapshot, o PassOptions) *decision {
 	return d
 }
 
-// launch orders a planned node, or returns why it can't be ordered.
+// launch adds an order for a planned node, or returns the error that prevents it.
 func (d *decision) launch(orders *Orders, node *scheduling.NewNode, group *v1.LaunchGroup) error {
 	pool := d.pools[node.Pool]
 	if pool == nil {
@@ -212,7 +212,7 @@ func (d *decision) launch(orders *Orders, node *scheduling.NewNode, group *v1.La
 	return nil
 }
 
-// namedTypes returns the instance types that the claim names.
+// namedTypes returns those of types that the claim names.
 func namedTypes(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	names := map[string]bool{}
 	for _, r := range claim.Spec.Requirements {
@@ -231,7 +231,7 @@ func namedTypes(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) []*clo
 	return list
 }
 
-// most returns the element-wise maximum of the types' capacities.
+// most returns, for each resource, the largest capacity of the types.
 func most(types []*cloudprovider.InstanceType) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, t := range types {
@@ -279,7 +279,7 @@ func (d *decision) failed(orders *Orders, key scheduling.PodKey, why string) {
 	})
 }
 
-// sentence joins the reasons of the pools, as many as fit into an event.
+// sentence joins the reasons of the pools. If they are too long for an event, it says how many more there are.
 func sentence(reasons []scheduling.Reason) string {
 	const longest = 900 // an event's message has at most 1,024 bytes
 	var b strings.Builder

@@ -91,7 +91,7 @@ func notReady(pool *v1.NodePool, capabilities cloudprovider.Capabilities) string
 	return "its condition Ready is not True"
 }
 
-// add sets the catalog of a pool, or the reason why the pool can't launch nodes.
+// add sets entry.Catalog, or entry.NotReady if the pool can't launch nodes.
 func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.InstanceType, err error, stock *StockEstimate, now time.Time) {
 	owner := entry.NotReady != "" || entry.Object.Spec.Replicas != nil
 	switch {
@@ -120,7 +120,7 @@ func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.Instanc
 			return
 		}
 	}
-	// The catalog is named after the first pool that uses it.
+	// A catalog has the name of the first pool that uses it.
 	entry.Catalog = entry.Key.String()
 	s.Catalogs[entry.Catalog] = types
 }
@@ -198,8 +198,8 @@ func (s PoolState) validate(pool *v1.NodePool, now time.Time) {
 	pool.Conditions().SetTrue(v1.ConditionValidationSucceeded, now)
 }
 
-// stated returns the pool with an empty list of requirements instead of nil. The CRD requires the field, so that authors of
-// manifests state explicitly that any instance is allowed. In Go, a pool without requirements allows any instance.
+// stated returns the pool, with an empty list of requirements if it has none. The CRD requires the field, so that authors of manifests say
+// explicitly that any instance is allowed. But in Go, a pool without requirements allows any instance.
 func stated(pool *v1.NodePool) *v1.NodePool {
 	if pool.Spec.Template.Spec.Requirements != nil {
 		return pool
@@ -238,7 +238,7 @@ func (s PoolState) classReady(pool *v1.NodePool, now time.Time) {
 	}
 }
 
-// shownUsage returns a copy of usage, with 0 for missing entries that operators look for.
+// shownUsage returns a copy of usage, with 0 for the resources that operators look for and that are missing.
 func shownUsage(usage corev1.ResourceList, nodes int) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage} {

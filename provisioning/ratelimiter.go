@@ -76,7 +76,7 @@ type RateLimiter struct {
 	mu       sync.Mutex
 	admitted []admission // by time
 	outcomes []outcome   // by time
-	// probing is the ID of the launch that is allowed as a test although too many launches fail.
+	// probing is the ID of the launch that is allowed as a test although too many launches have failed.
 	probing string
 }
 
@@ -194,7 +194,7 @@ func (g *RateLimiter) nodesPerMinute(_ float64, now time.Time) *RateLimitError {
 	return g.together(1, now)
 }
 
-// together returns the refusal if NodesPerMinute does not allow this number of launches together.
+// together returns an error if NodesPerMinute does not allow this number of launches at once.
 func (g *RateLimiter) together(launches int, now time.Time) *RateLimitError {
 	most := g.options.NodesPerMinute
 	if most == 0 {
@@ -245,7 +245,7 @@ func (g *RateLimiter) tooMany(rate float64) bool {
 	return g.options.FailureRate > 0 && rate >= g.options.FailureRate
 }
 
-// rate returns the share of recent launches that failed. It returns false if too few have ended.
+// rate returns the share of the launches in FailureWindow that failed. It returns false if fewer than FailureSamples launches have ended.
 func (g *RateLimiter) rate() (float64, bool) {
 	if len(g.outcomes) < g.options.FailureSamples {
 		return 0, false
@@ -259,7 +259,7 @@ func (g *RateLimiter) rate() (float64, bool) {
 	return float64(failed) / float64(len(g.outcomes)), true
 }
 
-// forget drops launches and outcomes that are in no window any more.
+// forget drops launches and outcomes that no window contains any more.
 func (g *RateLimiter) forget(now time.Time) {
 	longest := max(minuteWindow, g.options.CostWindow)
 	g.admitted = slices.Clone(since(g.admitted, now.Add(-longest)))

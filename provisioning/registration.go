@@ -15,13 +15,13 @@ import (
 	"github.com/drawknife/drawknife/api/v1alpha5"
 )
 
-// reasonGatesClosed is the reason of the condition Registered while gates keep the node unregistered.
+// reasonGatesClosed is the reason of the condition Registered while a gate keeps the node unregistered.
 const reasonGatesClosed = "RegistrationHookPending"
 
-// gateRetry is the time after which closed gates without a RetryAfter are asked again.
+// gateRetry is the time after which a closed gate without a RetryAfter is asked again.
 const gateRetry = 5 * time.Second
 
-// register registers the claim's node, or writes to the condition Registered what prevents it.
+// register registers the claim's node, or records in the condition Registered what prevents it.
 func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 	claim := s.Claim.DeepCopy()
 	wait := l.left(s.Claim, now)
@@ -46,7 +46,7 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 			fmt.Sprintf("node %s joined without the taint %s: pods may have been bound before it was labelled", observed.Name, v1.UnregisteredTaintKey)))
 	}
 	// The claim's labels and annotations are written to the node before the gates are asked, because gates may read them. They are written
-	// again afterwards.
+	// again after the gates are open.
 	node := synced(observed, claim)
 	if s.HasGates && s.Gates == nil {
 		step := Step{Events: events}
@@ -70,7 +70,7 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 	claim.Conditions().SetTrue(v1.ConditionRegistered, now)
 	claim.Status.NodeName = node.Name
 	step := Step{Events: events}
-	// Write the node first: a registered claim must have a registered node.
+	// Write the node before the claim, because a registered claim must have a registered node.
 	if put := putNode(observed, node); put != nil {
 		step.Effects = append(step.Effects, put)
 	}
@@ -78,8 +78,8 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 	return step
 }
 
-// synced returns the node with the claim's finalizer, owner, taints, labels and annotations; the claim's values override the node's. Taints
-// are not synced on nodes with the label that forbids it.
+// synced returns the node with the claim's finalizer, owner, taints, labels and annotations. If both have a value, the claim's value is
+// used. Taints are left out if the node has the label that says so.
 func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	node := observed.DeepCopy()
 	if !slices.Contains(node.Finalizers, v1.TerminationFinalizer) {
@@ -101,15 +101,15 @@ func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 		node.Labels = map[string]string{}
 	}
 	node.Annotations = merged(node.Annotations, claim.Annotations)
-	delete(node.Annotations, v1.DisruptionCommandAnnotationKey) // the command can end while the node stays
-	delete(node.Annotations, v1.LaunchGroupAnnotationKey)       // concerns only the launch of claims
+	delete(node.Annotations, v1.DisruptionCommandAnnotationKey) // the command can end although the node stays
+	delete(node.Annotations, v1.LaunchGroupAnnotationKey)       // it concerns only the launch of the claim
 	if node.Labels[v1.NodeDoNotSyncTaintsLabelKey] != "true" {
 		node.Spec.Taints = v1.MergeTaints(v1.MergeTaints(node.Spec.Taints, claim.Spec.Taints), claim.Spec.StartupTaints)
 	}
 	return node
 }
 
-// putNode returns the effect that stores the node, or nil if the node equals the observed one.
+// putNode returns the effect that stores the node, or nil if the node is equal to observed.
 func putNode(observed, node *corev1.Node) Effect {
 	if equality.Semantic.DeepEqual(observed.ObjectMeta, node.ObjectMeta) && equality.Semantic.DeepEqual(observed.Spec, node.Spec) {
 		return nil
@@ -117,7 +117,8 @@ func putNode(observed, node *corev1.Node) Effect {
 	return PutNode{node}
 }
 
-// closedGates returns the names of the closed gates as a reason, and how long to wait before the first of them is asked again.
+// closedGates returns the names of the closed gates as a reason, and how long to wait until the first of them must be asked again. closed
+// is false if all gates are open.
 func closedGates(gates map[string]GateAnswer) (reason string, again time.Duration, closed bool) {
 	var waits []string
 	for _, name := range slices.Sorted(maps.Keys(gates)) {

@@ -87,8 +87,8 @@ func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep
 	return StaticStep{Again: staticEvery}, nil
 }
 
-// scaleUp orders the missing nodes, or as many of them as the pool's limit on nodes allows. All existing nodes count against the limit,
-// also those that are being removed.
+// scaleUp orders the missing nodes, as many of them as the pool's limit on nodes allows. all is the number of all existing nodes, including
+// those that are being removed: all of them count against the limit.
 func (s StaticState) scaleUp(missing, all int, o nodeclaims.Options) (StaticStep, error) {
 	step := StaticStep{Again: staticEvery}
 	if limit, ok := s.Pool.Spec.Limits[limits.ResourceNodes]; ok {
@@ -119,8 +119,8 @@ const (
 	staticProtectedGang
 )
 
-// staticUnit is a node of a static pool, or several nodes that run members of the same gangs: after one of them is removed, the others are
-// of little use.
+// staticUnit is a node of a static pool, or all nodes that run members of the same gangs: if one of these is removed, the others are of
+// little use.
 type staticUnit struct {
 	rank  int
 	cost  float64
@@ -136,8 +136,9 @@ type staticNode struct {
 	gangs []int
 }
 
-// leastLoss returns n claims to delete: those whose removal costs least. Of units with the same rank, those that can be removed as a whole
-// come first, the largest first, so that few gangs lose members. After them, a part of the cheapest remaining unit of this rank is removed.
+// leastLoss returns n claims to delete: those with the lowest rank and, within a rank, the lowest loss. Units of a rank that can be removed
+// completely come first, the largest of them first, so that few gangs lose members. If more nodes of this rank must go, a part of the unit
+// with the lowest cost is removed.
 func (s StaticState) leastLoss(n int, now time.Time) []DeleteClaim {
 	var out []DeleteClaim
 	take := func(nodes []staticNode) {
@@ -165,8 +166,8 @@ func (s StaticState) leastLoss(n int, now time.Time) []DeleteClaim {
 	return out
 }
 
-// units returns the pool's nodes that could be removed: the largest units first, units of equal size by ascending cost. The nodes of a unit
-// are sorted as sum sorts them.
+// units returns the pool's nodes that could be removed, as units: the largest units first, and units of equal size by ascending cost.
+// Within a unit, nodes are in the order of sum.
 func (s StaticState) units(now time.Time) []staticUnit {
 	var out []staticUnit
 	for _, node := range s.nodes(now) {
@@ -198,8 +199,8 @@ func (n staticNode) sharesGang(other staticNode) bool {
 	return slices.ContainsFunc(n.gangs, func(gang int) bool { return slices.Contains(other.gangs, gang) })
 }
 
-// sum sorts the unit's nodes by rank and cost, and sets the unit's rank and cost. The rank is the highest of the nodes: protection of one
-// node protects the gang.
+// sum sorts the unit's nodes by rank and cost, and computes the unit's rank and cost. The rank is the highest rank of the nodes, because
+// the protection of one node protects the whole gang. It is one higher for nodes with gangs.
 func (u *staticUnit) sum() {
 	slices.SortFunc(u.nodes, func(a, b staticNode) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.cost, b.cost), cmp.Compare(a.claim.Name, b.claim.Name))
@@ -212,7 +213,7 @@ func (u *staticUnit) sum() {
 	}
 }
 
-// nodes returns the nodes that could be removed.
+// nodes returns the nodes that could be removed, with their ranks, costs and gangs.
 func (s StaticState) nodes(now time.Time) []staticNode {
 	gangOf := map[scheduling.PodKey]int{}
 	for i := range s.Gangs {
@@ -244,7 +245,7 @@ func (s StaticState) nodes(now time.Time) []staticNode {
 	return out
 }
 
-// staticRank returns the node's rank without regard to gangs.
+// staticRank returns the node's rank without gangs.
 func staticRank(c StaticClaim, now time.Time) int {
 	if c.Claim.Status.ProviderID == "" {
 		return staticUnlaunched

@@ -47,8 +47,8 @@ type StockEstimate struct {
 	options StockEstimateOptions
 
 	mu sync.Mutex
-	// own has the observations of each offering. family and types have those of its neighbours: the keys of family are family, zone and
-	// capacity type, the keys of types are type and capacity type.
+	// own has the observations of each offering. family and types have the observations of its neighbours: an entry of family is for one
+	// family, zone and capacity type, an entry of types for one type and capacity type.
 	own    map[cloudprovider.OfferingKey]evidence
 	family map[cloudprovider.OfferingKey]evidence
 	types  map[cloudprovider.OfferingKey]evidence
@@ -56,20 +56,20 @@ type StockEstimate struct {
 	copies map[*cloudprovider.InstanceType]*overridden
 }
 
-// evidence is a sum of observations; their weights decay with time.
+// evidence is a sum of observations at a time. Its value decays after that time.
 type evidence struct {
 	sum float64
 	at  time.Time
 }
 
-// overridden is the copy of a type that Apply last returned, with some offerings made unavailable.
+// overridden is the copy of a type that Apply returned last, in which some offerings are unavailable.
 type overridden struct {
 	closed string
 	typ    *cloudprovider.InstanceType
 	used   time.Time
 }
 
-// copiesKept is how long a changed copy of a type is kept after its last use.
+// copiesKept is how long such a copy is kept after its last use.
 const copiesKept = time.Hour
 
 // Weights of the estimate: see StockEstimate.
@@ -79,7 +79,7 @@ const (
 	evidenceSuccess = 3.0
 	weightFamily    = 0.5
 	weightType      = 0.25
-	// evidenceMost limits the sum of many equal observations, so that a change is noticed soon.
+	// evidenceMost limits the sum of many equal observations, so that a change is noticed soon enough.
 	evidenceMost = 12.0
 )
 
@@ -112,8 +112,8 @@ func (b *StockEstimate) Launched(key cloudprovider.OfferingKey, now time.Time) {
 	b.see([]cloudprovider.OfferingKey{key}, evidenceSuccess, now)
 }
 
-// see adds evidence once for each offering, and once for each neighbourhood of these offerings (a family in a zone, or a type). So several
-// empty offerings of one launch are one observation for their neighbours.
+// see adds the evidence e once to each of the offerings, once to each of their families, and once to each of their types. So if a launch
+// finds several offerings empty, this is one observation for their neighbours.
 func (b *StockEstimate) see(keys []cloudprovider.OfferingKey, e float64, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -136,8 +136,8 @@ func (b *StockEstimate) see(keys []cloudprovider.OfferingKey, e float64, now tim
 	b.tidy(now)
 }
 
-// observed returns the offerings to which evidence for key applies: key itself and, after a success, known offerings that differ from key
-// only in further labels.
+// observed returns the offerings to which evidence for key applies: key itself and, after a success, also known offerings that differ from
+// key only in labels that are not about hardware.
 func (b *StockEstimate) observed(key cloudprovider.OfferingKey, e float64) []cloudprovider.OfferingKey {
 	keys := []cloudprovider.OfferingKey{key}
 	if e < 0 || key.Others != key.Hardware(b.options.Hardware) {
@@ -162,15 +162,15 @@ func (b *StockEstimate) Probability(key cloudprovider.OfferingKey, now time.Time
 func (b *StockEstimate) probability(key cloudprovider.OfferingKey, now time.Time) float64 {
 	h := b.options.HalfLife
 	own := b.own[key].value(now, h)
-	// family and types also contain the observations of the offering itself, which must count only once.
+	// family and types also contain the observations of the offering itself. They must count only once.
 	x := estimatePrior + own
 	x += weightFamily * apart(b.family[b.familyOf(key)].value(now, h), own)
 	x += weightType * apart(b.types[b.typeOf(key)].value(now, h), own)
 	return 1 / (1 + math.Exp(-x))
 }
 
-// apart returns the evidence of a neighbourhood (all) without that of the offering itself (own). The result never has the opposite sign of
-// all.
+// apart returns the evidence of all in a neighbourhood, without the evidence own of the offering itself. The result never has the opposite
+// sign of the parameter all.
 func apart(all, own float64) float64 {
 	if all < 0 {
 		return min(0, all-min(own, 0))
@@ -205,7 +205,7 @@ func (b *StockEstimate) applied(t *cloudprovider.InstanceType, now time.Time) *c
 	for i := range t.Offerings {
 		o := &t.Offerings[i]
 		key := cloudprovider.KeyOf(t, o)
-		// The free capacity of a reservation is counted, not estimated.
+		// The free capacity of a reservation is known, so it need not be estimated.
 		if !o.Available || o.Reserved() || b.probability(key, now) >= b.options.Threshold || b.mayProbe(key, now) {
 			continue
 		}
@@ -242,8 +242,8 @@ func (b *StockEstimate) Begin(keys []cloudprovider.OfferingKey, now time.Time) {
 	}
 }
 
-// mayProbe reports whether the offering may be tried again: enough time has passed since its last probe, and since the last observation of
-// it or its neighbours.
+// mayProbe reports whether the offering may be tried again: ProbeEvery has passed since its last probe, and since the last observation of
+// the offering or its neighbours.
 func (b *StockEstimate) mayProbe(key cloudprovider.OfferingKey, now time.Time) bool {
 	last := b.probes[key]
 	for _, e := range []evidence{b.own[key], b.family[b.familyOf(key)], b.types[b.typeOf(key)]} {
@@ -254,7 +254,7 @@ func (b *StockEstimate) mayProbe(key cloudprovider.OfferingKey, now time.Time) b
 	return !now.Before(last.Add(b.options.ProbeEvery))
 }
 
-// tidy drops observations that have decayed to nothing, so that memory is bounded by recent launches.
+// tidy drops observations whose value has decayed to almost nothing, so that memory depends only on recent launches.
 func (b *StockEstimate) tidy(now time.Time) {
 	for _, m := range []map[cloudprovider.OfferingKey]evidence{b.own, b.family, b.types} {
 		for key, e := range m {
@@ -283,14 +283,14 @@ func (e evidence) plus(more float64, now time.Time, halfLife time.Duration) evid
 	return evidence{sum: min(max(sum, -evidenceMost), evidenceMost), at: now}
 }
 
-// familyOf returns the key of an offering's family in its zone. The family is the part of the type's name before the first dot. A name
-// without a dot is a separate family.
+// familyOf returns the key of the offering's family in its zone, for StockEstimate.family. The family is the part of the type's name before
+// the first dot. A name without a dot is its own family.
 func (b *StockEstimate) familyOf(key cloudprovider.OfferingKey) cloudprovider.OfferingKey {
 	family, _, _ := strings.Cut(key.InstanceType, ".")
 	return cloudprovider.OfferingKey{InstanceType: family, Zone: key.Zone, CapacityType: key.CapacityType, Others: key.Hardware(b.options.Hardware)}
 }
 
-// typeOf identifies the offerings of the same type in all zones.
+// typeOf returns the key of the offering's type in all zones, for StockEstimate.types.
 func (b *StockEstimate) typeOf(key cloudprovider.OfferingKey) cloudprovider.OfferingKey {
 	return cloudprovider.OfferingKey{InstanceType: key.InstanceType, CapacityType: key.CapacityType, Others: key.Hardware(b.options.Hardware)}
 }

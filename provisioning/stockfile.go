@@ -22,7 +22,7 @@ const (
 	maxStockRecords = 200_000
 )
 
-// stockFile is the result of Export: the observations of offerings and of their neighbourhoods, and the probes.
+// stockFile is the content of an exported file: the observations of offerings and of their neighbourhoods, and the probes.
 type stockFile struct {
 	Schema   string        `json:"schema"`
 	Own      []stockRecord `json:"own,omitempty"`
@@ -31,7 +31,7 @@ type stockFile struct {
 	Probes   []stockRecord `json:"probes,omitempty"`
 }
 
-// stockRecord is the evidence of one offering or neighbourhood at a time; a probe has only a time.
+// stockRecord is the evidence of one offering or neighbourhood at a time. A probe has only a time.
 type stockRecord struct {
 	Offering cloudprovider.OfferingKey `json:"offering"`
 	Evidence float64                   `json:"evidence,omitempty"`

@@ -29,8 +29,8 @@ const (
 const (
 	// terminationEvery is the interval at which the provider's Delete is called until the instance is gone.
 	terminationEvery = 5 * time.Second
-	// soonAfter is the shorter interval of the first calls: an instance that terminates quickly then does not delay the removal of its
-	// node.
+	// soonAfter is the interval of the first calls. It is shorter, so that an instance that terminates quickly does not delay the removal
+	// of its node.
 	soonAfter = time.Second
 )
 
@@ -69,7 +69,7 @@ func TerminateClaim(s ClaimTermination, now time.Time) Step {
 	if step, ok := setDeadline(claim); ok {
 		return step
 	}
-	// All nodes are deleted, also nodes that joined but never registered, because nothing else removes them.
+	// All nodes are deleted, including nodes that joined but never registered, because nothing else removes them.
 	if claim.Status.ProviderID != "" && len(s.Nodes) > 0 {
 		var step Step
 		for _, node := range s.Nodes {
@@ -88,7 +88,7 @@ func TerminateClaim(s ClaimTermination, now time.Time) Step {
 	return terminate(claim, s.Instance, now)
 }
 
-// terminateUnknown terminates a claim without a provider ID.
+// terminateUnknown terminates the instance of a claim without a provider ID, after it has found the instance.
 func terminateUnknown(s ClaimTermination) Step {
 	switch {
 	case !s.Searched:
@@ -101,7 +101,8 @@ func terminateUnknown(s ClaimTermination) Step {
 	return Step{Effects: []Effect{PutClaim{Claim: claim, IfGone: []Effect{TerminateInstance{claim.DeepCopy()}}}}}
 }
 
-// terminate terminates the instance, shows that on the claim, and repeats the call until the instance is gone.
+// terminate terminates the instance, records that in the claim's condition InstanceTerminating, and repeats the call until the instance is
+// gone.
 func terminate(claim *v1.NodeClaim, state InstanceState, now time.Time) Step {
 	out := claim.DeepCopy()
 	out.Conditions().SetTrue(v1.ConditionInstanceTerminating, now)
@@ -114,7 +115,8 @@ func terminate(claim *v1.NodeClaim, state InstanceState, now time.Time) Step {
 	}
 	step := Step{Effects: []Effect{TerminateInstance{claim.DeepCopy()}}, Again: again}
 	if !equalClaims(claim, out) {
-		// If somebody has removed the claim's finalizer, the claim may be gone. Its instance must still be terminated (IfGone).
+		// If somebody has removed the claim's finalizer, the claim may be gone. Its instance must still be terminated, so the effect is
+		// repeated in IfGone.
 		step.Effects = append([]Effect{PutClaim{Claim: out, IfGone: step.Effects}}, step.Effects...)
 	}
 	return step

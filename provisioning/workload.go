@@ -49,7 +49,7 @@ func ParseSurge(text string) (Surge, error) {
 	return s, nil
 }
 
-// maxReplicas limits numbers of replicas, so that their sums fit into int32.
+// maxReplicas limits numbers of replicas, so that sums of two of them fit into int32.
 const maxReplicas = 1 << 30
 
 // Workload is the scale of a Deployment, or of a ReplicaSet without a Deployment.
@@ -66,7 +66,7 @@ type Workload struct {
 	NoSurge string
 }
 
-// asks returns the number of replicas without the surge.
+// asks returns the number of replicas that the workload has without the surge.
 func (w *Workload) asks() int32 {
 	if w.Surge != nil && w.Surge.By > 0 {
 		return w.Surge.From
@@ -98,7 +98,7 @@ func (w *Workload) scale(to int32, surge *Surge) ScaleWorkload {
 	return ScaleWorkload{Kind: w.Kind, Key: w.Key, UID: w.UID, From: w.Replicas, To: to, Surge: surge}
 }
 
-// withdraw undoes a surge: the number is lowered, unless somebody else has changed it.
+// withdraw ends a surge: it lowers the number of replicas to that before the surge, unless somebody else has changed the number.
 func (w *Workload) withdraw() []Effect {
 	switch {
 	case w.Surge == nil:
