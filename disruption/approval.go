@@ -150,7 +150,7 @@ func (e *RefusedError) Error() string {
 // Is reports whether target is ErrRefused.
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
-// refusalOf returns the error for an answer that refuses the command.
+// refusalOf returns the error with which the answer refuses the command.
 func refusalOf(c *Command, answer Approval) *RefusedError {
 	e := &RefusedError{Command: c.ID, Nodes: c.Nodes(), Reason: c.Reason, By: answer.By, Why: cmp.Or(answer.Reason, "no reason was given"), For: option.Or(answer.For, DefaultRefusal)}
 	for i := range c.Members {
@@ -159,8 +159,8 @@ func refusalOf(c *Command, answer Approval) *RefusedError {
 	return e
 }
 
-// approve waits until the approver has decided, or until the deadline. A command that waited is validated before it starts, whatever its
-// method, because its plan is old.
+// approve asks for approval until the approver has decided or the deadline has passed. A command that has waited for approval is validated
+// before it starts, whatever its method, because its plan is old.
 func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 	if e.asked.IsZero() {
 		e.asked = now
@@ -185,8 +185,8 @@ func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 	identity := ""
 	message := "waits for approval until " + deadline.UTC().Format(time.RFC3339)
 	if answer != nil && answer.Reason != "" {
-		identity = answer.Reason              // publish a new reason of the approver at once
-		message += " (" + answer.Reason + ")" // before the command, because long events are cut off at the end
+		identity = answer.Reason              // so that a new reason of the approver is published at once
+		message += " (" + answer.Reason + ")" // the reason is before the command, because long events are cut off at the end
 	}
 	message += ": " + e.cmd.String()
 	for i := range e.cmd.Members {
@@ -196,7 +196,7 @@ func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 
 func (a *Approval) pending() bool { return a == nil || a.Decision == ApprovalPending }
 
-// refuse ends the execution: nothing needs to be undone.
+// refuse ends the execution at once, because nothing has been done that must be undone.
 func (e *Execution) refuse(why *RefusedError, step *Step) {
 	e.state, e.err = StateFailed, fmt.Errorf("command %s: %w", e.cmd.ID, why)
 	for i := range e.cmd.Members {

@@ -19,7 +19,7 @@ type BackOff struct{ pauses survey.BackOff }
 // controllers of several clusters don't act at the same time.
 func NewBackOff(seed uint64) *BackOff { return &BackOff{pauses: survey.BackOff{Seed: seed}} }
 
-// inner returns b in the form that planners use, or nil if b is nil.
+// inner returns b.pauses, the form that planners use, or nil if b is nil.
 func (b *BackOff) inner() *survey.BackOff {
 	if b == nil {
 		return nil

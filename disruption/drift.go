@@ -27,8 +27,8 @@ const (
 const (
 	// DriftEvery is how often to check claims.
 	DriftEvery = 5 * time.Minute
-	// goneFrom is the age of a node from which its instance type may be reported missing: while the node is younger, the catalog may still
-	// be incomplete.
+	// goneFrom is the smallest age of a node whose instance type may be reported as missing: for younger nodes, the catalog may still be
+	// incomplete.
 	goneFrom = time.Hour
 )
 
@@ -121,7 +121,8 @@ func ownDrift(s DriftState, now time.Time) (cloudprovider.DriftReason, error) {
 	return "", nil
 }
 
-// staticDrift reports whether the hashes of pool and claim differ. It does not compare hashes of different versions, or missing hashes.
+// staticDrift reports whether the hashes of pool and claim differ, so that the claim was made from another template. It returns false if a
+// hash is missing, or if the hashes have different versions.
 func staticDrift(claim *v1.NodeClaim, pool *v1.NodePool) bool {
 	const hash, version = v1.NodePoolHashAnnotationKey, v1.NodePoolHashVersionAnnotationKey
 	for _, key := range []string{hash, version} {
@@ -143,7 +144,7 @@ func meetsPool(claim *v1.NodeClaim, pool *v1.NodePool, lookup *requirements.Look
 	return lookup.FromLabels(claim.Labels).Compatible(want, nil) == nil, nil
 }
 
-// typeGone reports whether none of the types' offerings, available or not, matches the claim's node. A reserved node also matches an
+// typeGone reports whether no offering of the claim's instance type, available or not, matches the claim. A reserved claim also matches an
 // on-demand offering of its type, because its reservation may have ended. Labels of the reservation are not compared.
 func typeGone(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) bool {
 	name := claim.Labels[corev1.LabelInstanceTypeStable]

@@ -15,13 +15,13 @@ import (
 // Times of commands.
 const (
 	executionEvery = time.Second
-	// A command is undone after timeoutPerEntry times Observed.Executing, but at the earliest after timeoutLeast, and at the latest after
+	// A command is undone if it takes longer than timeoutPerEntry times Observed.Executing. This limit is at least timeoutLeast and at most
 	// timeoutMost.
 	timeoutPerEntry = 80 * time.Millisecond
 	timeoutLeast    = 10 * time.Minute
 	timeoutMost     = time.Hour
-	// heldBackMost is the longest total time that a command waits for the launch rate limiter once it has launched something. notingMost is
-	// the longest time that it waits until its history is stored. No other command is planned during these times.
+	// heldBackMost is the longest total time that a command that has launched something waits for the launch rate limiter. notingMost is
+	// the longest time that a command waits until its history is stored. No other command is planned during these times.
 	heldBackMost = 2 * time.Minute
 	notingMost   = time.Minute
 )
@@ -153,20 +153,23 @@ type Execution struct {
 	cmd     *Command
 	state   State
 	started time.Time
-	// digest is the command's digest from the time when the execution started.
+	// digest is the digest that the command had when the execution started.
 	digest string
-	// policy is the approval policy; nil without an Approver. asked is when the command began to wait for approval. outdated means that
-	// approval took time, so that the command is validated whatever its method.
+	// policy is the approval policy, or nil without an Approver. asked is when the command began to wait for approval. outdated means that
+	// the command has waited for approval, so that it is validated whatever its method.
 	policy   *ApprovalPolicy
 	asked    time.Time
 	outdated bool
-	// ready says which replacements were initialized at some time. They are not checked again.
+	// ready says, for each replacement, whether it has been initialized at some time. Such replacements are not checked again.
 	ready []bool
-	// dropped are members that could not be recorded or tainted; the command has no replacements and continues without them.
+	// dropped has the members that could not be recorded or tainted. This is possible only without replacements: then the command continues
+	// with the other members.
 	dropped map[string]bool
-	// nominated means that the nomination of the receivers was requested. noted means that storing the history was requested.
+	// nominated means that the effect that nominates the receivers was returned. noted means that the effect that stores the history was
+	// returned.
 	nominated, noted bool
-	// heldSince is when launches were first held back. notingSince is when storing the history first failed.
+	// heldSince is when launches were first held back. notingSince is when storing the history first failed. Both are zero if this did not
+	// happen.
 	heldSince, notingSince time.Time
 	// err says why the command failed.
 	err error
@@ -262,7 +265,7 @@ func (e *Execution) start(now time.Time) {
 	e.state, e.started, e.digest = StateRecording, now, e.cmd.Digest()
 }
 
-// timedOut reports whether the command has taken too long, counted from its start after validation.
+// timedOut reports whether the command has taken too long since e.started.
 func (e *Execution) timedOut(o Observed, now time.Time) bool {
 	if e.started.IsZero() || e.state == StateUndoing || e.state.Final() {
 		return false
@@ -295,7 +298,7 @@ func replacementAt(o Observed, i int) ReplacementState {
 	return ReplacementState{}
 }
 
-// wait waits until all replacements are initialized. If a replacement is neither in the API nor in memory, the command fails.
+// wait waits until all replacements are initialized. If a replacement's NodeClaim is neither in the API nor in memory, the command fails.
 func (e *Execution) wait(o Observed, step *Step) {
 	for i := range e.cmd.Replacements {
 		r := replacementAt(o, i)
@@ -332,7 +335,7 @@ func isReady(claim *v1.NodeClaim) bool {
 	return ready
 }
 
-// delete requests the deletion of all members' claims. It does not wait for their nodes to drain.
+// delete requests the deletion of the claims of all members. It does not wait for their nodes to drain.
 func (e *Execution) delete(o Observed, step *Step) {
 	left := false
 	for _, m := range e.members(o) {

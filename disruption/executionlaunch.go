@@ -8,9 +8,9 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// launch creates the replacements, then marks the members, nominates the receivers and adds the command to the history. If a replacement
-// can't be created, the command fails. Members are marked so that nothing else is launched for the same pods. All of this happens before
-// any member is deleted.
+// launch creates the replacements, and then marks the members in memory, nominates the receivers and adds the command to the history. If a
+// replacement can't be created, the command fails. Members are marked so that provisioning launches nothing else for their pods. All of
+// this is done before any member is deleted.
 func (e *Execution) launch(o Observed, now time.Time, step *Step) {
 	if gone := e.membersGone(o); gone != "" {
 		e.fail(fmt.Errorf("%w: node %s", ErrMemberGone, gone))
@@ -50,8 +50,8 @@ func (e *Execution) launch(o Observed, now time.Time, step *Step) {
 	step.Effects = append(step.Effects, NoteDisruptions{e.disruptions(o, now)})
 }
 
-// missing requests the missing replacements, and reports whether launch must wait because it requested any or the command failed. A
-// replacement that can't be created makes the command fail.
+// missing requests the replacements that do not exist yet. It returns true if launch must wait, because it requested some or because the
+// command failed. A replacement that can't be created makes the command fail.
 func (e *Execution) missing(o Observed, now time.Time, step *Step) bool {
 	var launches []Effect
 	var held *HeldBack
@@ -81,8 +81,8 @@ func (e *Execution) missing(o Observed, now time.Time, step *Step) bool {
 	return len(launches) > 0
 }
 
-// holdsTooLong reports whether the command should be undone instead of waiting until the launch may be tried again. Nothing is planned
-// while replacements are launched, and a command that has launched nothing loses nothing when it is undone.
+// holdsTooLong reports whether the command should be undone and not wait until the launch may be tried again. No plan is made while
+// replacements are launched, and undoing a command that has launched nothing costs nothing.
 func (e *Execution) holdsTooLong(held *HeldBack, launched int, now time.Time) bool {
 	if e.heldSince.IsZero() {
 		e.heldSince = now
@@ -90,8 +90,9 @@ func (e *Execution) holdsTooLong(held *HeldBack, launched int, now time.Time) bo
 	return launched == 0 || held.Until.Sub(e.heldSince) > heldBackMost
 }
 
-// membersGone returns the name of a member that someone else is removing before any replacement was launched, or "" if there is no such
-// member. In this case provisioning launches nodes for the pods of that member, so the command's plan is out of date.
+// membersGone returns the name of a member that someone else is removing. It returns "" if there is no such member, if a replacement was
+// already launched, or if the command has no replacements. Provisioning launches nodes for the pods of such a member, so the command's plan
+// is out of date.
 func (e *Execution) membersGone(o Observed) string {
 	for i := range e.cmd.Replacements {
 		if replacementAt(o, i).Claim != "" {
@@ -106,8 +107,8 @@ func (e *Execution) membersGone(o Observed) string {
 	return ""
 }
 
-// failureEvents returns the events of a command that had started and is being undone. Commands that were no longer valid or were refused
-// have their own events.
+// failureEvents returns the events of a command that has failed after its start and is undone. Commands that were refused or are no longer
+// valid have other events.
 func (e *Execution) failureEvents() []Event {
 	if e.err == nil || errors.Is(e.err, ErrVoid) || errors.Is(e.err, ErrRefused) {
 		return nil

@@ -11,7 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// members returns the members that are not dropped, with their observed state.
+// members returns the members that are not in e.dropped, with their observed state.
 func (e *Execution) members(o Observed) []memberNow {
 	var out []memberNow
 	for i := range e.cmd.Members {
@@ -31,7 +31,7 @@ func (e *Execution) members(o Observed) []memberNow {
 type memberNow struct {
 	member *Member
 	now    MemberState
-	// index is the index among the command's members.
+	// index is the member's index in Command.Members.
 	index int
 }
 
@@ -75,10 +75,10 @@ func (e *Execution) taint(o Observed, step *Step) {
 	}
 }
 
-// undo removes the effects of the command until none is observed: the taints, conditions and marks of members that stay, and replacements
-// without pods, except those of static pools. It keeps ready replacements while members are being removed, because these replacements
-// should take their pods. Karpenter also keeps such replacements until they are found empty. Records are removed last, so that another
-// process can continue to undo if this process ends.
+// undo removes what the execution did, until nothing of it is observed: the taints, conditions and marks of members that stay, and
+// replacements without pods. Replacements of static pools are kept. While members are being removed, it also keeps ready replacements,
+// because these should take the members' pods. Karpenter also keeps such replacements, until it finds them empty. It removes records last,
+// so that another process can continue to undo if this process ends.
 func (e *Execution) undo(o Observed, step *Step) {
 	clean, going := true, false
 	for i := range e.cmd.Members {
@@ -114,7 +114,7 @@ func (e *Execution) undo(o Observed, step *Step) {
 	}
 }
 
-// forget removes the records of members that stay and of replacements. It reports whether there were any.
+// forget requests the removal of the records of members that stay and of replacements. It reports whether any of them had a record.
 func (e *Execution) forget(o Observed, step *Step) (any bool) {
 	var list []*v1.NodeClaim
 	for i := range e.cmd.Members {
@@ -134,7 +134,8 @@ func (e *Execution) forget(o Observed, step *Step) (any bool) {
 	return any
 }
 
-// writeDown writes records of the command on its members' NodeClaims. Failed writes count like failures of tainting.
+// writeDown requests records of the command on its members' NodeClaims. A member whose write failed is treated as a member that can't be
+// tainted: see taint.
 func (e *Execution) writeDown(o Observed, step *Step) {
 	list := e.members(o)
 	if e.failing(list) {
@@ -157,8 +158,8 @@ func (e *Execution) writeDown(o Observed, step *Step) {
 	}
 }
 
-// failing makes the command fail if members could not be recorded or marked. One such member is enough if the command has replacements;
-// otherwise all members must have failed.
+// failing makes the command fail, and returns true, if too many members could not be recorded or marked. If the command has replacements,
+// one such member is too many. Otherwise the command fails only if no member could be recorded or marked.
 func (e *Execution) failing(list []memberNow) bool {
 	var failed []error
 	for i := range list {
@@ -173,7 +174,7 @@ func (e *Execution) failing(list []memberNow) bool {
 	return false
 }
 
-// disruptions returns the history entries for the remaining members, started now.
+// disruptions returns the history entries for the members that are not gone, with the time now.
 func (e *Execution) disruptions(o Observed, now time.Time) []Disruption {
 	var out []Disruption
 	for _, m := range e.members(o) {
@@ -192,7 +193,7 @@ func (e *Execution) disruptions(o Observed, now time.Time) []Disruption {
 	return out
 }
 
-// unmake returns the effects that remove the execution's marks from a member.
+// unmake returns the effects that remove the execution's taint, cordon, condition and mark from a member.
 func (e *Execution) unmake(m *memberNow) []Effect {
 	var out []Effect
 	if m.now.Node != nil {
@@ -209,8 +210,8 @@ func (e *Execution) unmake(m *memberNow) []Effect {
 	return out
 }
 
-// mark returns the effect that marks the member's node, which depends on the generation of its pool. It returns nil if the node is gone or
-// already marked.
+// mark returns the effect that taints or cordons the member's node, depending on the generation of its pool. It returns nil if the node is
+// gone or has that mark already.
 func (m *memberNow) mark() Effect {
 	marker := v1.MarkerOf(m.member.Pool)
 	switch {
@@ -222,7 +223,7 @@ func (m *memberNow) mark() Effect {
 	return TaintNode{m.member.Node}
 }
 
-// unmark returns the effects that remove the marks of all generations from the node.
+// unmark returns the effects that remove taint and cordon from the node, whatever the generation of its pool.
 func unmark(name string, node *corev1.Node) []Effect {
 	var out []Effect
 	if v1.DisruptionTainted(node) {

@@ -47,7 +47,7 @@ func Interrupted(claim *v1.NodeClaim, message cloudprovider.Interruption, now ti
 	case cloudprovider.InterruptionRebalance:
 		return ForcedStep{}
 	case cloudprovider.InterruptionUnhealthy:
-		removal.Deadline = now // the instance is broken: its pods get no grace period
+		removal.Deadline = now // the instance is broken, so its pods get no grace period
 	case cloudprovider.InterruptionSpotReclaim, cloudprovider.InterruptionReservationReclaim, cloudprovider.InterruptionMaintenance,
 		cloudprovider.InterruptionStopped, cloudprovider.InterruptionTerminated:
 	default:
@@ -60,7 +60,7 @@ func Interrupted(claim *v1.NodeClaim, message cloudprovider.Interruption, now ti
 const (
 	// repairShare is the percentage of nodes that may be unhealthy without stopping repair; the number of nodes is rounded up.
 	repairShare = 20
-	// repairAgain is the time until the next check after repair did nothing.
+	// repairAgain is the time until the next check if repair did nothing.
 	repairAgain = 5 * time.Minute
 )
 
@@ -155,7 +155,8 @@ func Repair(s RepairState, now time.Time) RepairStep {
 	}}
 }
 
-// repairDue returns the first time at which a policy no longer tolerates the node's condition, and this policy.
+// repairDue returns the first time from which a policy no longer tolerates a condition of the node, and that policy. policy is nil if no
+// policy matches a condition.
 func repairDue(node *corev1.Node, policies []cloudprovider.RepairPolicy) (due time.Time, policy *cloudprovider.RepairPolicy) {
 	for i := range policies {
 		for j := range node.Status.Conditions {

@@ -65,7 +65,7 @@ func (h History) Within(window time.Duration, now time.Time) History {
 	return slices.DeleteFunc(slices.Clone(h), func(d Disruption) bool { return now.Sub(d.Time) >= window })
 }
 
-// historyLine is a disruption, or several similar ones, in the annotation.
+// historyLine is a line of the annotation: one disruption, or several similar ones.
 type historyLine struct {
 	Node    string      `json:"n,omitempty"`
 	Command string      `json:"c,omitempty"`
@@ -95,7 +95,7 @@ func (h History) Annotation(pool v1.PoolKey) string {
 			continue
 		}
 		set := maps.Clone(d.Labels)
-		delete(set, corev1.LabelHostname) // the hostname differs on each node, and no budget applies to a single node
+		delete(set, corev1.LabelHostname) // the hostname is different on each node, and no budget selects nodes by hostname
 		key := fmt.Sprint(set)            // maps are printed in the order of their keys
 		at, known := places[key]
 		if !known {
@@ -134,7 +134,7 @@ func (t *historyText) String() string {
 }
 
 // coalesce merges lines that have the same reason, zone and labels, because budgets distinguish them only by their time. A merged line has
-// the latest time of its lines.
+// the latest time of the lines that it replaces.
 func (t *historyText) coalesce() {
 	type kind struct {
 		reason Reason
@@ -166,10 +166,11 @@ func (t *historyText) coalesce() {
 	slices.SortStableFunc(t.Lines, func(a, b historyLine) int { return cmp.Compare(a.Time, b.Time) })
 }
 
-// maxCount is the largest number of disruptions in one line. It limits the entries that reading a line creates.
+// maxCount is the largest number of disruptions that one line may count. It limits the number of entries that are created when a line is
+// read.
 const maxCount = 10_000
 
-// shareLabels removes labels that differ between lines.
+// shareLabels reduces the labels of all lines to the labels that all lines have with the same value.
 func (t *historyText) shareLabels() {
 	if len(t.Labels) == 0 {
 		return
@@ -187,7 +188,7 @@ func (t *historyText) shareLabels() {
 	}
 }
 
-// maxOwners is the largest number of owners in a merged line.
+// maxOwners is the largest number of owners that a merged line keeps.
 const maxOwners = 64
 
 // dropLabels removes sets of labels that no line refers to.

@@ -8,7 +8,7 @@ const (
 	PlanEvery = 10 * time.Second
 	// SyncEvery is how long to wait for a view that is not complete yet.
 	SyncEvery = time.Second
-	// paceFirst and paceMost limit the back-off after errors.
+	// paceFirst and paceMost are the shortest and the longest wait after an error.
 	paceFirst = time.Second
 	paceMost  = time.Minute
 )
@@ -35,8 +35,8 @@ type Pace struct {
 	conflicts, failures int
 }
 
-// mostConflicts is the number of conflicts in a row after each of which a pass is repeated at once. Further conflicts count as failures, so
-// that two writers can't keep a loop busy.
+// mostConflicts is the number of conflicts in a row after which a pass is still repeated at once. After more conflicts, Pace waits as after
+// an error, so that two writers can't keep a loop busy.
 const mostConflicts = 5
 
 // After returns how long to wait after a pass; 0 means not to wait. After errors it waits longer each time, from a second to a minute, until a
@@ -65,7 +65,7 @@ func (p *Pace) After(o PassOutcome) time.Duration {
 	return PlanEvery
 }
 
-// idleFor is the time after which a plan that found nothing is repeated even if no visible state has changed, because prices and
+// idleFor is how long a plan that found nothing is not repeated while no visible state changes. Then it is repeated, because prices and
 // availability may have changed.
 const idleFor = 5 * time.Minute
 

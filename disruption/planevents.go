@@ -37,12 +37,12 @@ func (p *Plan) Events(f *Fleet) []Event {
 	return out
 }
 
-// verdictEvents returns events that say why a node stays: at most one for each reason and object.
+// verdictEvents returns the events that say why a node stays: for each EventReason at most one per object.
 func verdictEvents(m *cluster.NodeState, blocks []MethodBlock) []Event {
 	var out []Event
 	told := map[EventReason]bool{}
 	for _, b := range blocks {
-		// The code is part of the identity, so that there is a new event if another reason keeps the node.
+		// The code is part of the identity, so that there is a new event if the node is kept for another reason.
 		e := Event{Message: b.Block.String(), Identity: string(b.Block.Code)}
 		switch {
 		case b.Block.Silent():
@@ -63,8 +63,9 @@ func verdictEvents(m *cluster.NodeState, blocks []MethodBlock) []Event {
 	return out
 }
 
-// unconsolidatable reports whether an event may name the block as the reason why a node is not consolidated. It returns true for blocks
-// about the node, its pool and its replacement. Budgets have events on the pool, and scores have metrics.
+// unconsolidatable reports whether an event may say that the node is not consolidated because of this block. It returns true for blocks
+// that concern the node, its pool or its replacement. It returns false for budgets, which have events on the pool, and for scores, which
+// have metrics.
 func unconsolidatable(b *Block) bool {
 	switch b.Code {
 	case BlockRefused, BlockFailed, BlockHeldBack, BlockNever, BlockBuffer, BlockInstanceTypeUnknown, BlockNoLabel, BlockPolicy, BlockAnnotation, BlockPod, BlockPodDisruptionBudget, BlockGang,
@@ -74,7 +75,7 @@ func unconsolidatable(b *Block) bool {
 	return false
 }
 
-// nodeEvents returns the event for the Node and for its NodeClaim, if they exist.
+// nodeEvents returns the event e for the Node and for its NodeClaim, as far as these exist.
 func nodeEvents(m *cluster.NodeState, e Event) []Event {
 	var out []Event
 	if m.Node != nil {
@@ -88,7 +89,7 @@ func nodeEvents(m *cluster.NodeState, e Event) []Event {
 	return out
 }
 
-// plannedEvents returns events about a planned consolidation command, with the scores that approved it.
+// plannedEvents returns the events of a planned consolidation command, and one for each score that approved it.
 func plannedEvents(c *Command) []Event {
 	if c.Reason != ReasonUnderutilized {
 		return nil

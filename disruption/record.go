@@ -93,7 +93,7 @@ func RecordOf(claim *v1.NodeClaim) (*Record, error) {
 	return r, nil
 }
 
-// command returns the part of the record that is equal in all records of the command.
+// command returns a copy of the record with only the fields that are equal in all records of the command.
 func (r *Record) command() Record {
 	out := *r
 	out.Role, out.Index, out.Node, out.UID, out.Pool, out.Static, out.Price, out.Cost = "", 0, "", "", "", false, 0, 0
@@ -123,13 +123,13 @@ func (r *Record) String() string {
 	return string(text)
 }
 
-// belongs reports whether the claim has a record of the command with the ID.
+// belongs reports whether the claim has a record of the command with this ID.
 func belongs(claim *v1.NodeClaim, id string) bool {
 	r, err := RecordOf(claim)
 	return err == nil && r != nil && r.ID == id
 }
 
-// record returns the common part of the records of the execution's command.
+// record returns a record of the execution's command with the fields that are equal in all of its records, and with role and index.
 func (e *Execution) record(role Role, index int) *Record {
 	return &Record{
 		ID: e.cmd.ID, Role: role, Index: index, Method: e.cmd.Method, Reason: e.cmd.Reason, Members: len(e.cmd.Members),
@@ -151,5 +151,5 @@ func (e *Execution) replacementRecord(index int) string {
 	return r.String()
 }
 
-// token returns the token of a replacement. It is the same in every process.
+// token returns the token with which replacement number index is created. Every process that executes the command uses the same token.
 func (e *Execution) token(index int) string { return "command/" + e.cmd.ID + "/" + strconv.Itoa(index) }

@@ -117,14 +117,14 @@ func Recover(view *cluster.View) *Recovery {
 	return out
 }
 
-// remains are the objects that an earlier process left of one command.
+// remains are the objects of one command that an earlier process left behind.
 type remains struct {
 	members []*recorded
-	// launched are NodeClaims with a replacement's record that sift has not assigned yet.
+	// launched are nodes whose NodeClaim has the record of a replacement. sift sorts them into replacements.
 	launched     []*recorded
 	replacements []*v1.NodeClaim
 	static       []bool
-	// foreign are NodeClaims whose records were written for other claims or don't match the members' records. disagrees means that the
+	// foreign are NodeClaims whose records were written for another claim or don't match the members' records. disagrees means that the
 	// members' records describe different commands.
 	foreign   []*v1.NodeClaim
 	disagrees bool
@@ -148,8 +148,8 @@ func (l *remains) add(r *Record, m *cluster.NodeState) {
 	}
 }
 
-// sift assigns the NodeClaims of replacements to their indexes, except those whose records differ from the members' records. It returns the
-// effects that remove the records of NodeClaims that don't belong to the command.
+// sift puts the NodeClaims of replacements at their indexes in l.replacements, except those whose records differ from the members' records.
+// It returns the effects that remove the records of NodeClaims that don't belong to the command.
 func (l *remains) sift() (clear []Effect) {
 	slices.SortFunc(l.members, func(a, b *recorded) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.machine.Name, b.machine.Name))
@@ -167,7 +167,7 @@ func (l *remains) sift() (clear []Effect) {
 	return clear
 }
 
-// place assigns the NodeClaims of replacements to their indexes. If two have the same index, neither is used.
+// place puts the NodeClaims of replacements at their indexes in l.replacements. If two NodeClaims have the same index, neither is used.
 func (l *remains) place(of *Record) {
 	many := min(max(0, of.Replacements), maxReplacements)
 	l.replacements, l.static = make([]*v1.NodeClaim, many), make([]bool, many)
@@ -187,10 +187,10 @@ func (l *remains) place(of *Record) {
 	}
 }
 
-// maxReplacements limits the memory that a forged annotation can make the process allocate.
+// maxReplacements limits the memory that the process allocates because of a forged annotation.
 const maxReplacements = 10_000
 
-// command rebuilds the command from its members and replacements. There must be at least one member.
+// command rebuilds the command from l.members and l.replacements. l must have at least one member.
 func (l *remains) command() *Command {
 	first := l.members[0]
 	cmd := &Command{
@@ -230,8 +230,8 @@ func notAfter(t, now time.Time) time.Time {
 	return t
 }
 
-// recovered returns the command with an execution that continues it. If a record has no start (drawknife always writes one), or has a start
-// in the future, the deadline counts from now.
+// recovered returns the command, and an execution that continues it. The command's timeout counts from the start in the record. If the
+// start is missing (drawknife always writes one) or in the future, it counts from now.
 func (l *remains) recovered(view *cluster.View) Recovered {
 	cmd := l.command()
 	e := Execute(cmd)

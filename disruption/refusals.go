@@ -19,7 +19,7 @@ type Refusals struct{ pauses survey.Refusals }
 // NewRefusals returns an empty Refusals.
 func NewRefusals() *Refusals { return &Refusals{} }
 
-// inner returns r in the form that planners use, or nil if r is nil.
+// inner returns r.pauses, the form that planners use, or nil if r is nil.
 func (r *Refusals) inner() *survey.Refusals {
 	if r == nil {
 		return nil

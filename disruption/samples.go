@@ -62,7 +62,7 @@ func (p *Plan) Samples(f *Fleet) []Sample {
 	return out
 }
 
-// found reports whether one of the methods up to m found a command, so that later methods did not run.
+// found reports whether m or an earlier method found a command, so that the methods after it did not run.
 func (p *Plan) found(m Method) bool {
 	return slices.ContainsFunc(p.Commands, func(c *Command) bool { return slices.Index(Methods(), c.Method) <= slices.Index(Methods(), m) })
 }

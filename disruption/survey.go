@@ -52,7 +52,7 @@ type Fleet struct {
 	// Blocked are all other nodes, with their blocks.
 	Blocked map[string]*Block
 
-	// picture is the fleet in the form that planners use.
+	// picture is the fleet as the planners in internal/consolidate use it.
 	picture *survey.Fleet
 }
 
@@ -75,7 +75,7 @@ func Survey(in Input) (*Fleet, error) {
 	return &Fleet{Candidates: p.Candidates, Blocked: p.Blocked, picture: p}, nil
 }
 
-// seen returns the fleet in the form that planners use, or nil if Survey did not make the fleet.
+// seen returns f.picture. It returns nil if f is nil or if Survey did not make f.
 func (f *Fleet) seen() *survey.Fleet {
 	if f == nil {
 		return nil

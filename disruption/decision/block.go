@@ -306,7 +306,7 @@ func fixedSentences(code BlockCode) (string, bool) {
 	return s, ok
 }
 
-// disruptionBudgetSentence mentions nodes that are not ready, because readers may not expect that they count.
+// disruptionBudgetSentence mentions the nodes that are not ready, because readers may not expect that budgets count them.
 func (b *Block) disruptionBudgetSentence() string {
 	out := fmt.Sprintf("%s allows %g and %g are in use", b.Detail, b.Allowed, b.InUse)
 	if b.Disrupted > 0 {
@@ -315,7 +315,7 @@ func (b *Block) disruptionBudgetSentence() string {
 	return out
 }
 
-// gangSentence names the gang, and says why it can't move.
+// gangSentence names the pod's gang, and says why the gang can't move.
 func (b *Block) gangSentence() string {
 	nodes := "1 node"
 	if b.Count != 1 {
@@ -346,7 +346,7 @@ func (b *Block) budgetSentence() string {
 	return fmt.Sprintf("pod disruption budget %s does not let pod %s go now", strings.Join(names, ", "), b.Pod)
 }
 
-// podList names the first five pods and counts the others.
+// podList names the first five pods, and says how many more there are.
 func podList(keys []planning.PodKey) string {
 	const named = 5
 	parts := make([]string, 0, named+1)

@@ -67,8 +67,8 @@ func (c *Calendar) Counts(t time.Time) bool {
 	return !hit.IsZero() && !hit.After(t)
 }
 
-// next returns the first time of the schedule strictly after t, or zero if there is none. It is in t's time zone, so that all times of a
-// plan are printed in one zone.
+// next returns the first time of the schedule strictly after t, or zero if there is none. The result is in the time zone of t, so that all
+// times of a plan are printed in one zone.
 func (c *Calendar) next(t time.Time) time.Time {
 	return c.schedule.Next(t.In(c.location)).In(t.Location())
 }
@@ -85,7 +85,7 @@ func (c *Calendar) Closes(t time.Time) time.Time {
 	hit := c.next(t.Add(-c.duration))
 	for range maxWindows {
 		end := hit.Add(c.duration)
-		// If the schedule's next time is not after the end of this window, the window stays open.
+		// If the schedule's next time is not after the end of this window, the windows overlap or touch, so the calendar stays open.
 		following := c.next(hit)
 		if following.IsZero() || following.After(end) {
 			return end

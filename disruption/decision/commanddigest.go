@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Change digestVersion when the input of digests changes, so that digests of different versions are never equal.
+// Change digestVersion whenever the input of digests changes, so that digests made with different inputs are never equal.
 const digestVersion = "drawknife.dev/disruption-digest/v1"
 
-// digestedCommand is the part of a command from which its digest is computed.
+// digestedCommand is the part of a command that its digest is computed from.
 type digestedCommand struct {
 	Version      string                `json:"version"`
 	Reason       Reason                `json:"reason"`
@@ -31,7 +31,8 @@ type digestedMember struct {
 type digestedReplacement struct {
 	Pool   string `json:"pool"`
 	Static bool   `json:"static"`
-	// Types are the instance types that may be launched, each as type/zone/capacity type and further labels of the offering, sorted.
+	// Types are the instance types that may be launched, sorted. Each entry has the type, zone, capacity type and further labels of the
+	// offering.
 	Types []string `json:"types"`
 }
 

@@ -25,7 +25,7 @@ func (c *Command) RejectionEvents(err error) []Event {
 	return out
 }
 
-// rejectionUnknown is the category if err contains no RejectedError.
+// rejectionUnknown is the category of an error without a RejectedError.
 const rejectionUnknown RejectionCategory = "unknown"
 
 // HeldBackEvents returns events for the members of a command that is not started, or is undone, because its launches are held back. err

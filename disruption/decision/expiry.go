@@ -25,8 +25,8 @@ func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
 	return Due{At: claim.CreationTimestamp.Add(life), Reason: ReasonExpired}, true
 }
 
-// lifetime returns how long the claim's node may run, from the claim's expireAfter. It returns false if the node may run for ever. A
-// missing expireAfter means the API's default.
+// lifetime returns how long the claim's node may run, from the claim's expireAfter. It returns false if the node may run without a limit.
+// If expireAfter is missing, the API's default applies.
 func lifetime(claim *v1.NodeClaim) (time.Duration, bool) {
 	if claim.Spec.ExpireAfter.IsZero() {
 		return v1.DefaultExpireAfter, true

@@ -48,5 +48,6 @@ type HomelessPod struct {
 	Cheapest float64 `json:"cheapest"`
 }
 
-// pricedResources are the resources with prices, in the order in which Worth adds them up. All other resources have the price 0.
+// pricedResources are the resources with prices, in the order in which Worth adds them up. All other resources have no price, so their
+// amounts are ignored.
 var pricedResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods}

@@ -54,7 +54,7 @@ func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*core
 	}
 }
 
-// ownersOf returns the owners of the pods, each once, in their order.
+// ownersOf returns the UIDs of the pods' owners, each once, in the order of the pods.
 func ownersOf(list []*corev1.Pod) []types.UID {
 	var out []types.UID
 	for _, pod := range list {
