@@ -183,8 +183,8 @@ func (f *Fleet) acceptsDrift(c *decision.Candidate, m decision.Method) *decision
 	return nil
 }
 
-// acceptsConsolidation returns the block that keeps consolidation from removing the candidate, or nil. Empty nodes are left to emptiness,
-// so that they are removed for that reason.
+// acceptsConsolidation returns the block that keeps consolidation from removing the candidate, or nil. It does not accept empty nodes, so
+// that the method emptiness removes them.
 func (f *Fleet) acceptsConsolidation(c *decision.Candidate) *decision.Block {
 	disruption := &c.Pool.Object.Spec.Disruption
 	switch {
@@ -208,8 +208,8 @@ func (f *Fleet) acceptsConsolidation(c *decision.Candidate) *decision.Block {
 	return f.waits(c)
 }
 
-// waits returns the block of a candidate whose consolidateAfter has not passed, or nil. This time has not started if the claim is not
-// initialized.
+// waits returns the block of a candidate whose consolidateAfter has not passed yet, or nil. If the claim is not initialized, the time of
+// consolidateAfter has not started.
 func (f *Fleet) waits(c *decision.Candidate) *decision.Block {
 	if c.QuietSince.IsZero() {
 		return &decision.Block{Code: decision.BlockNotInitialized}

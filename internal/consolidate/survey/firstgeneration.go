@@ -13,8 +13,8 @@ import (
 // alphaBorn reports whether the pool was created as v1alpha5, as a Provisioner.
 func alphaBorn(key v1.PoolKey) bool { return key.Generation == v1.GenerationV1Alpha5 }
 
-// statesBudgets reports whether the pool has budgets that someone has set, other than the default. A Provisioner has no field for budgets,
-// so they were set on its v1 form.
+// statesBudgets reports whether somebody has set the pool's budgets, so that they differ from the default. A Provisioner has no field for
+// budgets: somebody can only set them on the NodePool that it is converted to.
 func statesBudgets(object *v1.NodePool) bool {
 	list := object.Spec.Disruption.Budgets
 	byDefault := len(list) == 1 && list[0].Reasons == nil && list[0].Schedule == nil && list[0].Duration == nil &&
@@ -35,10 +35,10 @@ func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) 
 	}, true
 }
 
-// foundEmpty returns the time at which Karpenter's v1alpha5 release found the node empty, from the annotation that it wrote on the node.
-// The Machine of such a node records no pod events. Without the annotation, consolidateAfter would seem to have passed as soon as the node
-// is adopted. It returns zero for nodes of other pools, and if the annotation is missing, unreadable, or has a future time. drawknife never
-// writes this annotation.
+// foundEmpty returns the time at which a v1alpha5 release of Karpenter found the node empty. That release wrote it to an annotation of the
+// node. The Machine of such a node does not record the last pod event. So without this time, consolidateAfter would seem to have passed as
+// soon as drawknife adopts the node. It returns zero for nodes of other pools, and if the annotation is missing, is unreadable, or names a
+// future time. drawknife never writes this annotation.
 func foundEmpty(m *cluster.NodeState, now time.Time) time.Time {
 	if m.Node == nil || !alphaBorn(m.Pool) {
 		return time.Time{}

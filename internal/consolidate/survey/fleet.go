@@ -50,7 +50,7 @@ type Fleet struct {
 	// Ties are the groups of candidates that must be removed together, in the order of their first nodes. ties finds them by node.
 	Ties []*Tie
 	ties map[string]*Tie
-	// plainBlocks has one shared Block for each code. These blocks set no other field.
+	// plainBlocks has one shared Block for each code that needs no details. No field except Code is set in these blocks.
 	plainBlocks map[decision.BlockCode]*decision.Block
 }
 

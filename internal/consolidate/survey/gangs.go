@@ -17,7 +17,7 @@ type Tie struct {
 	Gangs []*planning.Gang
 	// Members are the nodes, sorted by name. All of them are candidates.
 	Members []*decision.Candidate
-	// nodes are the names of the nodes. count is the number of nodes that each gang runs on.
+	// nodes are the names of the tied nodes. count is the number of nodes that each gang runs on.
 	nodes []string
 	count map[*planning.Gang]int
 	text  string
@@ -50,7 +50,8 @@ func (t *Tie) describe() {
 // TieOf returns the tie of the node, or nil if the node can be removed alone.
 func (f *Fleet) TieOf(node string) *Tie { return f.ties[node] }
 
-// tie finds the groups of nodes that must be removed together. If one node of a group is not a candidate, no node of the group is.
+// tie finds the groups of nodes that must be removed together: see wholeGangs.ties. If one node of a group can't be a candidate, no node of
+// the group is a candidate.
 func (f *Fleet) tie() {
 	w := newWholeGangs(f.In.View.Snapshot)
 	if w == nil {
@@ -75,7 +76,7 @@ func (f *Fleet) tie() {
 	}
 }
 
-// keeps returns the block that keeps the nodes from being removed together by any method, or nil.
+// keeps returns the block that keeps the nodes of the tie from being removed together, whatever the method, or nil.
 func (f *Fleet) keeps(tie *Tie, w *wholeGangs) *decision.Block {
 	for _, gang := range tie.Gangs {
 		if len(w.waiting[gang]) > 0 {
@@ -90,7 +91,7 @@ func (f *Fleet) keeps(tie *Tie, w *wholeGangs) *decision.Block {
 	return nil
 }
 
-// block blocks all nodes of the tie. why is their common block; the parts that differ between nodes are added to it.
+// block blocks all nodes of the tie that are candidates. why is their common block: blockOf adds what differs between nodes.
 func (f *Fleet) block(tie *Tie, w *wholeGangs, why *decision.Block) {
 	for _, node := range tie.nodes {
 		c := f.ByName[node]
@@ -103,7 +104,8 @@ func (f *Fleet) block(tie *Tie, w *wholeGangs, why *decision.Block) {
 	f.Candidates = slices.DeleteFunc(f.Candidates, func(c *decision.Candidate) bool { return f.ByName[c.Name] == nil })
 }
 
-// blockOf returns the block of one node of the tie: a copy of why, with the first pod of the list that belongs to a gang of the tie.
+// blockOf returns the block of one node of the tie: a copy of why, with the first pod of the list that belongs to a gang of the tie, and
+// with that gang.
 func (t *Tie) blockOf(list []*corev1.Pod, why *decision.Block) *decision.Block {
 	out := *why
 	out.Code = decision.BlockGang
@@ -155,8 +157,7 @@ func (t *Tie) firstDrifted() *decision.Candidate {
 	return first
 }
 
-// acceptsTied is Accepts for a node that can only be removed together with others. If one of these nodes has drifted, all are removed for
-// drift.
+// acceptsTied is Accepts for a node of the tie t. If one node of the tie has drifted, drift accepts all of them.
 func (f *Fleet) acceptsTied(t *Tie, c *decision.Candidate, m decision.Method) *decision.Block {
 	own := f.acceptsAlone(c, m)
 	switch m {
@@ -203,11 +204,12 @@ func (f *Fleet) Whole(members []decision.Member) (node string, why *decision.Blo
 	return "", nil
 }
 
-// wholeGangs are the gangs of a snapshot that are moved as a whole, and the nodes of their members.
+// wholeGangs has the gangs of a snapshot that are moved as a whole, and the nodes of their members.
 type wholeGangs struct {
 	memberOf map[planning.PodKey]*planning.Gang
 	list     []*planning.Gang
-	// nodes are the nodes with running members, in the order in which look was called. waiting are the members without a node.
+	// nodes are the nodes on which members of the gang run, in the order in which look was called. waiting are the gang's members without a
+	// node.
 	nodes   map[*planning.Gang][]string
 	waiting map[*planning.Gang][]planning.PodKey
 }
@@ -236,7 +238,7 @@ func newWholeGangs(s *planning.Snapshot) *wholeGangs {
 	return w
 }
 
-// look records which gangs run on the node.
+// look records which gangs run on the node. list are the node's pods.
 func (w *wholeGangs) look(node string, list []*corev1.Pod) {
 	for _, pod := range list {
 		gang := w.memberOf[planning.KeyOf(pod)]
@@ -250,8 +252,9 @@ func (w *wholeGangs) look(node string, list []*corev1.Pod) {
 }
 
 // ties returns the groups of nodes that must be removed together. A group has the nodes of a gang that runs on several nodes, or that
-// requires or prefers one domain. Gangs that share a node, or that are moved together with the same parent or ancestor, belong to the same
-// group. A gang on one node, without such a requirement, preference or parent, is removed with its node.
+// requires or prefers one domain. Gangs that share a node, or that are moved together (see Gang.MovedWith), belong to the same group. A
+// gang on one node without a required or preferred domain, and without gangs that are moved with it, makes no group: it is removed with its
+// node.
 func (w *wholeGangs) ties() []*Tie {
 	of, ofParent := map[string]*Tie{}, map[planning.GangKey]*Tie{}
 	var all []*Tie

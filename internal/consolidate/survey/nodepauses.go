@@ -13,9 +13,9 @@ import (
 
 // Limits on how long failed commands are remembered.
 const (
-	// failureKept is how long a failure counts after its pause has ended. Another failure in this time leads to a longer pause.
+	// failureKept is how long the number of failures is remembered after a pause has ended. A failure in this time leads to a longer pause.
 	failureKept = 30 * time.Minute
-	// heldBackLeast is the shortest pause of a node whose replacement must not be launched yet.
+	// heldBackLeast is the shortest pause of a node whose replacement must not be launched yet (HoldBack).
 	heldBackLeast = 10 * time.Second
 )
 
@@ -78,7 +78,8 @@ func (r *Refusals) HoldBack(cmd *decision.Command, why string, launched int, now
 	})
 }
 
-// note updates the entry of each of the command's nodes. next returns the new entry for the previous number of failures.
+// note replaces the entry of each of the command's nodes. next returns the new entry for the level of the old one, which is the number of
+// failures so far.
 func (r *Refusals) note(cmd *decision.Command, now time.Time, next func(level int) Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +92,7 @@ func (r *Refusals) note(cmd *decision.Command, now time.Time, next func(level in
 	}
 }
 
-// failureWindow returns the length of the pause after this number of failures.
+// failureWindow returns the length of the pause after level failures.
 func failureWindow(level int) time.Duration {
 	if level > 4 {
 		return backOffMost

@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// budgetsOf returns the budgets of a NodePool, or the default budget if it has none, and the budget of driftOneByOne. While a budget is
-// invalid, the pool allows no disruption for the reasons of that budget. (Karpenter then allows no disruption for any reason.)
+// budgetsOf returns the pool's budgets, or the default budget if it has none. It also returns the budget of driftOneByOne. While a budget
+// is invalid, the pool allows no disruption for the reasons of that budget. (Karpenter then allows no disruption for any reason.)
 func budgetsOf(key v1.PoolKey, object *v1.NodePool) []decision.Budget {
 	list := object.Spec.Disruption.Budgets
 	if list == nil {
@@ -87,7 +87,7 @@ func calendarOf(b *v1.Budget) (*decision.Calendar, error) {
 	return decision.ParseCalendar(*b.Schedule, b.Duration.Duration, "")
 }
 
-// counted reports whether the node is part of a budget's total: it is managed and initialized, and its instance is not being terminated.
+// counted reports whether the node counts in a budget's total: it is managed and initialized, and its instance is not being terminated.
 // Replacements that are not ready yet don't count.
 func counted(m *cluster.NodeState) bool {
 	if m.Claim == nil || m.Node == nil || m.Phase != cluster.PhaseInitialized {

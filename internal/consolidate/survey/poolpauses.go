@@ -56,7 +56,7 @@ func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) bool {
 	return true
 }
 
-// share returns an amount below span that depends on pool, level and seed.
+// share returns a duration from 0 to less than span. It is always the same for the same pool, level and seed.
 func (b *BackOff) share(pool v1.PoolKey, level int, span time.Duration) time.Duration {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(pool.String())) // writing to a hash never fails

@@ -37,7 +37,7 @@ func (l *BudgetTracker) PoolUses() []decision.PoolUse {
 	return out
 }
 
-// allowed returns the smallest number of nodes that the pool's budgets allow for the reason now.
+// allowed returns how many nodes the pool's budgets allow to be disrupted now for the reason: the smallest number of all budgets.
 func (l *BudgetTracker) allowed(key v1.PoolKey, r decision.Reason) int {
 	least := decision.Unlimited
 	for _, b := range l.books {

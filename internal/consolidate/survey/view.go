@@ -29,7 +29,7 @@ func ViewOf(s *planning.Snapshot) *cluster.View {
 	return view
 }
 
-// phaseOf returns the phase of a node of a snapshot.
+// phaseOf returns the phase of a node of a snapshot, from the node's labels and provider ID.
 func phaseOf(m *cluster.NodeState) cluster.Phase {
 	switch {
 	case m.Claim == nil:

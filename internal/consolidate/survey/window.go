@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxSteps limits the number of openings and closings of calendars that NextWindow follows.
+// maxSteps limits the number of openings and closings of calendars that NextWindow looks at.
 const maxSteps = 1000
 
 // NextWindow returns when budgets would allow the disruption of a candidate for a reason if nothing but time changed: calendars close, and
@@ -48,9 +48,9 @@ func (l *BudgetTracker) NextWindow(c *decision.Candidate, r decision.Reason) dec
 	return decision.Window{Block: first}
 }
 
-// frees is called when the budget has no room for the amount at the time at. It returns the first later time with room if nothing but time
-// changes: the calendar's window has closed, or enough earlier disruptions have left the budget's window. It returns zero if there is no
-// such time.
+// frees is called if the budget has no room for the amount at the given time. It returns the first later time with room if nothing but the
+// time changes: the calendar's window closes, so that the budget does not apply, or enough earlier disruptions leave the budget's window.
+// It returns zero if there is no such time.
 func (b *book) frees(amount float64, now, at time.Time) time.Time {
 	closes, room := b.closing(now, at), b.roomAgain(amount, now, at)
 	if closes.IsZero() || !room.IsZero() && room.Before(closes) {
@@ -61,7 +61,8 @@ func (b *book) frees(amount float64, now, at time.Time) time.Time {
 
 // roomAgain returns the first time after the given one at which a budget with a window has room for the amount again. Call it only if there
 // is no room at the given time. It returns zero for a budget without a window, and if the budget never allows the amount. It adds up the
-// disruptions from the latest backwards. Those that don't fit together with the amount must leave the window first.
+// disruptions in the window, beginning with the latest, until the budget has no room for the next one. Room is free again when that one has
+// left the window.
 func (b *book) roomAgain(amount float64, now, at time.Time) time.Time {
 	room := b.Allows(b.total) + slack - amount
 	if b.Window == 0 || room < 0 {

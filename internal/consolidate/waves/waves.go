@@ -108,7 +108,8 @@ type draft struct {
 
 func newDraft() *draft { return &draft{evictions: map[types.NamespacedName]*Evictions{}} }
 
-// of appends to out the number of pods that the command evicts under each PodDisruptionBudget, added up if out has the budget.
+// of appends to out the number of pods that the command evicts under each PodDisruptionBudget. If out has an entry for the budget, the
+// number is added to it.
 func (p *Planner) of(cmd *decision.Command, out []Evictions) []Evictions {
 	if cmd.Reason == decision.ReasonEmpty {
 		return out
@@ -126,8 +127,8 @@ func (p *Planner) of(cmd *decision.Command, out []Evictions) []Evictions {
 	return out
 }
 
-// join adds the command and its evictions to the wave, unless drains would take longer because they wait for the same PodDisruptionBudget.
-// It reports whether it did.
+// join adds the command and its evictions to the wave, unless drains would then take longer because they wait for the same
+// PodDisruptionBudget. It reports whether it added the command.
 func (p *Planner) join(d *draft, cmd *decision.Command, evictions []Evictions) bool {
 	limit := d.drain
 	for _, e := range evictions {
