@@ -45,7 +45,8 @@ func copyOf(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// lackNew is lack for a new node, which DaemonSets must not overcommit in any resource.
+// lackNew works like lack, for a new node: it also fails if any resource of have is negative, because DaemonSets must not overcommit a new
+// node.
 func lackNew(need, have corev1.ResourceList) string {
 	for name, q := range have {
 		if q.Sign() < 0 {
@@ -55,8 +56,8 @@ func lackNew(need, have corev1.ResourceList) string {
 	return lack(need, have)
 }
 
-// lack says of which resource need exceeds have, or returns "" if need fits. It compares only requested resources, as in kube-scheduler's
-// NodeResourcesFit: a node that is overcommitted in a resource still accepts pods that don't request this resource.
+// lack names a resource of which need exceeds have, or returns "" if need fits. It compares only requested resources, as in
+// kube-scheduler's NodeResourcesFit: a node that is overcommitted in a resource still accepts pods that don't request this resource.
 func lack(need, have corev1.ResourceList) string {
 	for name, q := range need {
 		if h := have[name]; q.Sign() > 0 && q.Cmp(h) > 0 {
@@ -115,8 +116,8 @@ func requestsOf(pod *corev1.Pod) corev1.ResourceList {
 	return running
 }
 
-// daemonPod returns a pod that represents the DaemonSet. It is the newest pod of the DaemonSet that is bound to a node that is not being
-// removed, with the template's node affinity. If there is no such pod, it is made from the template.
+// daemonPod returns a pod that represents the pods of the DaemonSet. It is the newest pod of the DaemonSet on a node that is not being
+// removed, but with the node affinity of the DaemonSet's template. If there is no such pod, it is made from the template.
 func (c *checker) daemonPod(set *appsv1.DaemonSet) *corev1.Pod {
 	var newest *corev1.Pod
 	for i := range c.s.Nodes {
@@ -180,7 +181,7 @@ func daemonOf(pod *corev1.Pod, set *appsv1.DaemonSet) bool {
 	})
 }
 
-// room returns the allocatable resources of a node of the type with this offering.
+// room returns the allocatable resources of a node with this type and offering.
 func room(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := capacity(it, o)
 	var huge resource.Quantity
@@ -218,7 +219,7 @@ func room(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.Reso
 	return out
 }
 
-// capacity returns the capacity of a node of the type with this offering.
+// capacity returns the capacity of a node with this type and offering.
 func capacity(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := copyOf(it.Capacity)
 	for name, q := range o.Capacity {

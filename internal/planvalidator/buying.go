@@ -37,7 +37,7 @@ func (c *checker) sharesUnmade(pod *corev1.Pod) bool {
 	})
 }
 
-// affordable reports whether the pool's limits allow a node of the type: in addition to all other nodes, or in place of n if n is not nil.
+// affordable reports whether the pool's limits allow a node of the type: in place of n or, if n is nil, in addition to all other nodes.
 func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	after, standing := c.afterwards(key), c.used(key)
 	for name, limit := range c.pools[key].Object.Spec.Limits {
@@ -65,8 +65,8 @@ func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudpro
 	return true
 }
 
-// reservable reports whether the offering is not reserved, or whether its reservation still has instances. A planned node keeps its
-// instance of a reservation, and no other node can get this instance.
+// reservable reports whether a node can use the offering: it is not reserved, or its reservation has instances left. If n is not nil, the
+// offering must have the same reservation as n: a planned node keeps its instance of a reservation, and gets no other.
 func (c *checker) reservable(w *world, n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	id := reservation(o)
 	if n != nil {
@@ -99,7 +99,7 @@ func reservation(o *cloudprovider.Offering) string {
 	return "by " + o.Requirements.Without(corev1.LabelTopologyZone, "topology.k8s.aws/zone-id", corev1.LabelTopologyRegion, v1.CapacityTypeLabelKey).String()
 }
 
-// bought returns the offering that the plan assumes for a node.
+// bought returns the offering that the plan assumes for a node, or nil if there is no such offering.
 func (c *checker) bought(n *scheduling.NewNode) *cloudprovider.Offering {
 	np := c.pools[n.Pool]
 	if np == nil || len(n.InstanceTypes) == 0 {
@@ -120,7 +120,7 @@ func (c *checker) bought(n *scheduling.NewNode) *cloudprovider.Offering {
 	return nil
 }
 
-// takesMore reports whether one uses more of a resource that the pool limits than other.
+// takesMore reports whether one has more than other of some resource that the pool limits.
 func takesMore(np *scheduling.NodePool, one, other corev1.ResourceList) bool {
 	for name := range np.Object.Spec.Limits {
 		a, b := one[name], other[name]
@@ -131,8 +131,8 @@ func takesMore(np *scheduling.NodePool, one, other corev1.ResourceList) bool {
 	return false
 }
 
-// alike reports whether spread constraints can't distinguish nodes with the labels a and b. They distinguish nodes by the labels by which
-// their pods select nodes.
+// alike reports whether spread constraints can't distinguish nodes with the labels a and b. A spread constraint can only distinguish nodes
+// by the labels that its pod's node selection names.
 func (c *checker) alike(a, b labels) bool {
 	for _, pod := range c.spreading {
 		for _, all := range c.selected(&pod.Spec) {
@@ -146,9 +146,9 @@ func (c *checker) alike(a, b labels) bool {
 	return true
 }
 
-// varied reports whether enough instance types could be launched with the same pods to meet the pool's minValues. They must be in the same
-// zone and have the same capacity type. If a type's room does not depend on these, any offerings count that rules between pods can't
-// distinguish.
+// varied reports whether the pool's minValues are met by the instance types that could be launched with the same pods. The types must have
+// an offering in the same zone and with the same capacity type as o. If a type's room depends on neither, a type with any offering counts
+// that rules between pods can't distinguish from o.
 func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod) bool {
 	here := func(x *cloudprovider.Offering) bool {
 		return x.Zone() == o.Zone() && x.CapacityType() == o.CapacityType()
@@ -171,7 +171,7 @@ func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloud
 	})
 }
 
-// variedAmong is varied for the types with an offering that satisfies the condition.
+// variedAmong is varied, but counts only types with an offering for which the function is returns true.
 func (c *checker) variedAmong(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod, is func(*cloudprovider.Offering) bool) bool {
 	for _, r := range np.Object.Spec.Template.Spec.Requirements {
 		if r.MinValues == nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// certificateRules checks that the classes of the certificate name existing rules, and that no new node of the plan breaks a rule. Pods of
-// classes that differ only in what they take of a rule are counted as pods of the class that takes least.
+// certificateRules checks that the certificate's classes name only rules of the certificate, and that no new node of the plan breaks a
+// rule. If classes differ only in what they take of a rule, their pods are counted as pods of the class that takes least.
 func (c *checker) certificateRules(cert *scheduling.Certificate) {
 	for _, class := range cert.Classes {
 		for name, takes := range class.Takes {
-			// A pod takes no more of a rule's resource, in whole units, than it requests.
+			// A pod must not take more units of a rule's resource than the pod requests.
 			if r := ruleOf(cert, name); takes <= 0 || r == nil || r.Resource == "" && r.Amount < takes || r.Resource != "" && wholeUnits(r, class.Requests) < takes {
 				c.fault("certificate", "a class takes %d of %s", takes, name)
 			}
@@ -79,16 +79,15 @@ func wholeUnits(r *planning.CertificateRule, list corev1.ResourceList) int64 {
 	return q.Value() / max(r.Unit.Value(), 1)
 }
 
-// wholePods are pods of one class on a node: up to count pods, the value of one pod, and its use of the resources that are counted in whole
-// pods.
+// wholePods are pods of one class on a node: their largest number, the value of one pod, and how many units of the counted resources one
+// pod needs.
 type wholePods struct {
 	count int
 	value float64
 	need  [2]int64
 }
 
-// certificateCounts checks that the certificate counts at most two different resources of the type in whole pods, and that their units are
-// positive.
+// certificateCounts checks that the certificate counts whole pods in at most two different resources of the type, with positive units.
 func (c *checker) certificateCounts(t *planning.CertificateType) {
 	if len(t.Whole) > 2 || len(t.Whole) == 2 && t.Whole[0].Resource == t.Whole[1].Resource {
 		c.fault("certificate", "%s counts whole pods in %v", t.Name, t.Whole)
@@ -100,7 +99,7 @@ func (c *checker) certificateCounts(t *planning.CertificateType) {
 	}
 }
 
-// unitsOf returns the amount of each counted resource in list, in units, rounded down.
+// unitsOf returns how many whole units of each counted resource are in list.
 func unitsOf(counted []planning.CertificateCount, list corev1.ResourceList) [2]int64 {
 	var out [2]int64
 	for i, c := range counted[:min(len(counted), len(out))] {
@@ -109,12 +108,12 @@ func unitsOf(counted []planning.CertificateCount, list corev1.ResourceList) [2]i
 	return out
 }
 
-// mostStates bounds the size of the table of mostFilling. Certificates count in large units, so their tables stay below it.
+// mostStates limits the size of the table in mostFilling. Certificates count in large units, so their tables are smaller.
 const mostStates = 1 << 20
 
 // mostFilling returns the highest total value of whole pods that fit into room together, or infinity if the table would be too large. It
-// works group by group: worth[a][b] is the highest value of the pods so far that use a units of the first resource and b units of the
-// second.
+// adds one entry of pods after another: worth[a][b] is the highest value of the pods so far that need at most a units of the first resource
+// and b units of the second.
 func mostFilling(pods []wholePods, room [2]int64) float64 {
 	if room[0] < 0 || room[1] < 0 || room[0] >= mostStates || (room[0]+1)*(room[1]+1) > mostStates {
 		return math.Inf(1)

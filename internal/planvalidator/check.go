@@ -56,14 +56,14 @@ type checker struct {
 	pods  map[scheduling.PodKey]*corev1.Pod
 	pools map[v1.PoolKey]*scheduling.NodePool
 	nodes map[string]*scheduling.Node
-	sets  []*corev1.Pod // a pod for each DaemonSet
+	sets  []*corev1.Pod // one pod for each DaemonSet
 	// spreading are the pending and bound pods with spread constraints.
 	spreading []*corev1.Pod
-	// asTheyAre maps copies of pods with added requirements for the domains of their gangs to the original pods.
+	// asTheyAre maps a copy of a pod that has additional requirements, for the domains of its gang, to the original pod.
 	asTheyAre map[*corev1.Pod]*corev1.Pod
-	// namespaces are the labels of each namespace.
+	// namespaces has the labels of each namespace.
 	namespaces map[string]apilabels.Set
-	// statedOf has the label keys that the catalogs of a type state.
+	// statedOf has, for each type, the label keys that its catalogs state.
 	statedOf map[*cloudprovider.InstanceType]statedKeys
 	faults   []Fault
 }
@@ -138,7 +138,7 @@ func (c *checker) podsOnce() {
 	}
 	for i := range c.p.Preemptions {
 		if key := c.p.Preemptions[i].Pod; seen[key] == 0 {
-			seen[key]++ // kube-scheduler will preempt other pods for it, so the pod needs no other place
+			seen[key]++ // kube-scheduler will preempt other pods for this pod, so it needs no other place
 		}
 	}
 	for key := range c.pods {
@@ -148,7 +148,7 @@ func (c *checker) podsOnce() {
 	}
 }
 
-// typesOf returns the instance types that a pool may launch, or nil if the pool may not launch nodes.
+// typesOf returns the instance types that the pool may launch, or nil if the pool may launch no node.
 func (c *checker) typesOf(np *scheduling.NodePool) []*cloudprovider.InstanceType {
 	if np.NotReady != "" || np.Object.DeletionTimestamp != nil || np.Object.Spec.Replicas != nil {
 		return nil

@@ -11,19 +11,19 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// attached is one volume of a pod, and how it restricts the pod's node.
+// attached is a volume of a pod, and the nodes that the volume can be attached to.
 type attached struct {
 	// driver and id identify the volume for attachment limits. driver is empty for volumes to which no limit applies.
 	driver, id string
-	// onNodes and onNew are the alternatives for existing and for new nodes: the node must meet one of them. nil means any node. New nodes
-	// can't be selected by hostname.
+	// onNodes are the alternatives for existing nodes, and onNew those for new nodes: a node must meet one of them. nil means any node.
+	// They differ because new nodes can't be selected by hostname.
 	onNodes, onNew [][]expression
 	// unmade is true for a volume that will be created in the zone of the first pod that uses it.
 	unmade bool
 }
 
 // volumesOf returns the pod's volumes. It returns false for volumes that this checker does not support: claims that wait for a manually
-// created volume or were assigned a node, and PersistentVolumes of in-tree plugins.
+// created volume, claims that a node was already selected for, and PersistentVolumes of in-tree plugins.
 func (c *checker) volumesOf(pod *corev1.Pod) ([]attached, bool) {
 	var out []attached
 	for i := range pod.Spec.Volumes {
@@ -35,7 +35,7 @@ func (c *checker) volumesOf(pod *corev1.Pod) ([]attached, bool) {
 		case v.Ephemeral != nil:
 			name = pod.Name + "-" + v.Name
 		default:
-			// Disks that pods name directly can be used anywhere. They count as attached volumes of a CSI driver.
+			// Disks that pods name without a claim can be used in any zone. They count as attached volumes of a CSI driver.
 			if one := inlineDisk(&v.VolumeSource); one.driver != "" {
 				out = append(out, one)
 			}
@@ -50,7 +50,7 @@ func (c *checker) volumesOf(pod *corev1.Pod) ([]attached, bool) {
 	return out, true
 }
 
-// inlineDisk returns the disk that a pod uses directly, without a claim. Its driver is empty if no attachment limit applies to it. Source:
+// inlineDisk returns the disk that a pod names without a claim. Its driver is empty if no attachment limit applies to it. Source:
 // kube-scheduler's NodeVolumeLimits with the translation of in-tree volumes to CSI.
 func inlineDisk(v *corev1.VolumeSource) attached {
 	switch {
@@ -115,7 +115,8 @@ func (c *checker) unbound(id string, class *string) (attached, bool) {
 	return attached{}, false
 }
 
-// volume returns an existing volume. Each term of its node affinity is an alternative, restricted by the zone labels of the volume.
+// volume returns an existing volume. Each term of its node affinity is an alternative, combined with the zone and region labels of the
+// volume.
 func (c *checker) volume(pv *corev1.PersistentVolume) (attached, bool) {
 	var out attached
 	if pv.Spec.CSI != nil {
@@ -150,8 +151,8 @@ func (c *checker) volume(pv *corev1.PersistentVolume) (attached, bool) {
 	return out, true
 }
 
-// volumesRefuse says why the pod's volumes can't be used on the node, or returns "" if they can. It checks their topologies, that volumes
-// yet to be created are used in one zone, and that the node can attach all volumes.
+// volumesRefuse says why the pod's volumes can't be attached to the node, or returns "" if they can. It checks the topologies of the
+// volumes, that all pods with the same uncreated volume are in one zone, and that the node can attach all volumes.
 func (w *world) volumesRefuse(m *machine, pod *corev1.Pod) string {
 	list, ok := w.c.volumesOf(pod)
 	if !ok {
@@ -197,7 +198,7 @@ func (w *world) volumesRefuse(m *machine, pod *corev1.Pod) string {
 	return ""
 }
 
-// attachesAll reports whether a new node of the type can attach all volumes of the pods, counting each volume once.
+// attachesAll reports whether a new node of the type can attach all volumes of the pods. Each volume counts once.
 func (c *checker) attachesAll(it *cloudprovider.InstanceType, pods []*corev1.Pod) bool {
 	type volume struct{ driver, id string }
 	seen, used := map[volume]bool{}, map[string]int64{}
@@ -241,8 +242,8 @@ func (w *world) togetherWith(m *machine, v attached) bool {
 	return true
 }
 
-// diskClash returns the name of a disk that pod and one of the pods in others use directly and can't share on one node. It returns "" if
-// there is no such disk. Source: kube-scheduler's VolumeRestrictions.
+// diskClash names a disk that pod and one of the pods in others name without a claim and that they can't share on one node. It returns ""
+// if there is no such disk. Source: kube-scheduler's VolumeRestrictions.
 func diskClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	for i := range pod.Spec.Volumes {
 		for _, x := range others {
@@ -272,8 +273,7 @@ func sameDisk(a, b *corev1.VolumeSource) string {
 	return ""
 }
 
-// takeAttached subtracts, from the limits of the node, the volumes that are attached to it (VolumeAttachments) although none of its pods
-// uses them.
+// takeAttached subtracts from limits the volumes that are attached to the node (VolumeAttachments) although none of its pods uses them.
 func (c *checker) takeAttached(n *scheduling.Node, limits map[string]int64) {
 	type volume struct{ driver, id string }
 	seen := map[volume]bool{}

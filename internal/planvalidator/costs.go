@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// close reports whether two sums of money are equal up to rounding.
+// close reports whether two sums of money are equal except for rounding errors.
 func close(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(1, math.Abs(a), math.Abs(b)) }
 
 // costs checks that the plan's cost is the sum of the nodes' prices, that its lower bound is not above the cost, and that the bound equals
@@ -48,7 +48,7 @@ func (c *checker) costs() {
 // attachPrefix is the prefix of resource names under which certificates count attached volumes of a driver.
 const attachPrefix = "attachable-volumes-csi-"
 
-// withoutVolumes returns the list without attached volumes.
+// withoutVolumes returns the list without the resources that count attached volumes.
 func withoutVolumes(list corev1.ResourceList) corev1.ResourceList {
 	out := copyOf(list)
 	for name := range out {
@@ -59,7 +59,7 @@ func withoutVolumes(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// ordinary returns the list without attached volumes and devices.
+// ordinary returns the list without the resources that count attached volumes or devices.
 func ordinary(list corev1.ResourceList) corev1.ResourceList {
 	out := withoutVolumes(list)
 	for name := range out {
@@ -75,7 +75,7 @@ func countsDevices(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), planning.DevicesPrefix)
 }
 
-// nodeRulesAlone reports whether all rules of the pod concern single nodes, so that the rules exclude no new node.
+// nodeRulesAlone reports whether all rules of the pod concern single nodes. Then the pod may use every new node.
 func nodeRulesAlone(pod *corev1.Pod) bool {
 	if a := pod.Spec.Affinity; a != nil {
 		if a.NodeAffinity != nil || a.PodAffinity != nil {
@@ -91,9 +91,9 @@ func nodeRulesAlone(pod *corev1.Pod) bool {
 	})
 }
 
-// certificate checks that the certificate's classes are the pods on new nodes, and that their values add up to the lower bound. If every
-// pod may use every node, it also checks that no type can hold more value than it costs. The certificate's rules about single nodes are
-// checked on the nodes of the plan, which must keep them.
+// certificate checks that the certificate's classes are the pods on new nodes, and that the classes' values, minus the values of limits,
+// add up to the lower bound. If every pod may use every new node, it also checks that no node can hold pods with a higher value than the
+// node's price. The certificate's rules about single nodes are checked on the nodes of the plan.
 func (c *checker) certificate(cert *scheduling.Certificate) {
 	left := map[string]int{}
 	free := len(c.pools) == 1
@@ -146,10 +146,10 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 	}
 }
 
-// certificateTypes repeats the proof. For each node that a pool may launch, it adds up the value of the node's resources at their
-// multipliers and the value of pods beyond that. The sum must not exceed the price of the node, plus the value of reservations and
-// commitments that the node uses. A certificate has one entry per instance type. If offerings of a type differ in their room for pods, the
-// proof can be repeated only for the price in the entry.
+// certificateTypes repeats the certificate's proof. For each node that a pool may launch, it computes an upper bound on the value of the
+// pods that fit on the node. This value must not exceed the price of the node, plus the value of the reservation or commitment that the
+// node uses. If offerings of a type differ in their room for pods, the certificate has no entry for some of them. Then the proof is
+// repeated only for offerings whose price is in an entry of the type.
 func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 	type machine struct {
 		offering *cloudprovider.Offering
@@ -199,15 +199,15 @@ func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 	}
 }
 
-// allowance says by how much the value of a node's pods may exceed its price because the node uses a limited reservation or commitment.
-// draws are the certificate's entries for this limit.
+// allowance says by how much the value of a node's pods may exceed the node's price, because the node uses a reservation or commitment,
+// which is limited. draws are the certificate's entries for this limit.
 type allowance struct {
 	limited bool
 	beyond  float64
 	draws   []planning.CertificateDraw
 }
 
-// limitOf returns the allowance of a node that uses this amount of the limit want.
+// limitOf returns the allowance of a node that uses the amount uses of the limit want.
 func limitOf(cert *scheduling.Certificate, want planning.CertificateLimit, uses float64) allowance {
 	out := allowance{limited: true}
 	for _, l := range cert.Limits {
@@ -218,7 +218,7 @@ func limitOf(cert *scheduling.Certificate, want planning.CertificateLimit, uses 
 	return out
 }
 
-// reservedLimit returns the allowance of an offering. It is zero if the offering is not reserved.
+// reservedLimit returns the allowance of a node with this offering. It is zero if the offering is not reserved.
 func (c *checker) reservedLimit(cert *scheduling.Certificate, np *scheduling.NodePool, o *cloudprovider.Offering) allowance {
 	id := reservation(o)
 	if id == "" {
@@ -243,13 +243,13 @@ func (c *checker) reservedLimit(cert *scheduling.Certificate, np *scheduling.Nod
 	return allowance{limited: true}
 }
 
-// certificateType checks that the pods on a node of the type are worth at most its price plus its allowance.
+// certificateType checks that the pods that fit on a node of the type are worth at most its price plus its allowance.
 func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, price float64, allowed allowance) {
 	at := slices.IndexFunc(cert.Types, func(t planning.CertificateType) bool { return t.Name == it.Name })
 	var multipliers []prices
 	for i := range cert.Types {
-		// If the type has several entries, the multipliers of any of them may prove it. For a limited node, the multipliers of any type may
-		// prove it, because certificates leave out kinds of nodes that others can replace.
+		// If the certificate has several entries for the type, it suffices that the multipliers of one of them prove this. For a limited
+		// node, it suffices that the multipliers of any type prove this, because certificates leave out nodes that other nodes can replace.
 		if cert.Types[i].Name == it.Name || allowed.limited {
 			multipliers = append(multipliers, pricesOf(&cert.Types[i]))
 		}
@@ -276,7 +276,8 @@ func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovide
 	}
 }
 
-// withVolumes returns have, plus the number of volumes that the type can attach for each driver that the classes count.
+// withVolumes returns have with one more entry for each driver whose volumes the classes count: the number of volumes that the type can
+// attach.
 func withVolumes(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList) corev1.ResourceList {
 	have = copyOf(have)
 	for _, class := range cert.Classes {
@@ -293,7 +294,8 @@ func withVolumes(cert *scheduling.Certificate, it *cloudprovider.InstanceType, h
 	return have
 }
 
-// howMany returns how many pods of the class fit on an empty node, according to its resources and the rules about single nodes.
+// howMany returns how many pods of the class fit on a node that has the resources have, according to the requests of the class and the
+// rules about single nodes.
 func howMany(cert *scheduling.Certificate, class *planning.CertificateClass, have corev1.ResourceList) int {
 	most := int64(class.Count)
 	for name, takes := range class.Takes {
@@ -313,7 +315,7 @@ func howMany(cert *scheduling.Certificate, class *planning.CertificateClass, hav
 type prices struct {
 	resources map[corev1.ResourceName]float64
 	rules     map[string]float64
-	// whole are the resources that are counted in whole pods.
+	// whole are the resources in which whole pods are counted.
 	whole []planning.CertificateCount
 }
 

@@ -10,14 +10,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// deviceNetwork has the devices that do not belong to one node, and the nodes that can use each device.
+// deviceNetwork has the devices that several nodes can use, and the nodes that can use each of them.
 type deviceNetwork struct {
 	host *deviceHost
-	// nodes has the same indexes as the devices. A nil selector means that all nodes can use the device.
+	// nodes has a selector for each device of host.devices, by the same index. nil means that all nodes can use the device.
 	nodes []*corev1.NodeSelector
 }
 
-// newNetwork returns the devices that do not belong to one node, or nil if there are none.
+// newNetwork returns the devices that several nodes can use, or nil if there are none.
 func (c *deviceChecker) newNetwork() *deviceNetwork {
 	n := &deviceNetwork{host: newDeviceHost()}
 	for _, slice := range c.s.ResourceSlices {
@@ -55,7 +55,7 @@ func nodesOf(slice *resourcev1.ResourceSlice, d *resourcev1.Device) *corev1.Node
 	return selector
 }
 
-// reached returns the devices that nodes can use if they have any of these labels.
+// reached returns the devices that the node can use in any case: whichever of these labels it gets.
 func (c *deviceChecker) reached(of []labels) []*hostDevice {
 	var out []*hostDevice
 	for i, d := range c.network.host.devices {
@@ -66,7 +66,7 @@ func (c *deviceChecker) reached(of []labels) []*hostDevice {
 	return out
 }
 
-// selectedBy reports whether the selector selects the node in any case, whatever the unknown labels of the node are.
+// selectedBy reports whether the selector selects the node whatever the node's unknown labels are.
 func (c *deviceChecker) selectedBy(m labels, nodes *corev1.NodeSelector) bool {
 	if len(nodes.NodeSelectorTerms) == 0 {
 		return false
@@ -74,8 +74,8 @@ func (c *deviceChecker) selectedBy(m labels, nodes *corev1.NodeSelector) bool {
 	return c.accepts(m, &corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: nodes}}})
 }
 
-// together checks that the claims of all nodes can get their devices at the same time, if some devices do not belong to one node. It does
-// this with the first type of each new node. For each other type of a new node it does this with the pods of that node alone.
+// together checks that the claims of all nodes can get their devices at the same time, if there are devices that several nodes can use. For
+// this check, each new node has its first type. For each further type of a new node, it checks the claims of that node's pods alone.
 func (c *deviceChecker) together() {
 	if c.network == nil {
 		return
@@ -107,7 +107,7 @@ func (c *deviceChecker) together() {
 	c.possible("the plan", all)
 }
 
-// possible checks that these claims can get their devices at the same time.
+// possible checks that the claims can get their devices at the same time.
 func (c *deviceChecker) possible(where string, claims []hostedClaim) {
 	steps := maxDeviceSteps
 	if t := (&deviceTrial{c: c, claims: claims, steps: &steps}); !t.claim(0) && steps > 0 {
@@ -133,7 +133,7 @@ func (c *deviceChecker) launchable(n *scheduling.NewNode, name string) []*device
 	return out
 }
 
-// eachOpen visits the available offerings of the node's types that its NodeClaim allows.
+// eachOpen calls visit for each available offering of the node's types that its NodeClaim allows.
 func (c *deviceChecker) eachOpen(n *scheduling.NewNode, visit func(it *cloudprovider.InstanceType, o *cloudprovider.Offering, m labels)) {
 	np := c.pools[n.Pool]
 	if np == nil {

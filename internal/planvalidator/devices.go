@@ -46,7 +46,7 @@ func CheckDevices(s *scheduling.Snapshot, p *scheduling.Plan, matcher scheduling
 	return c.faults
 }
 
-// published returns the devices that drivers publish for an existing node, and which of them are allocated.
+// published returns the devices that drivers publish for an existing node, without the parts that are allocated.
 func (c *deviceChecker) published(node string) *deviceHost {
 	h := newDeviceHost()
 	for _, slice := range c.s.ResourceSlices {
@@ -70,13 +70,14 @@ func (c *deviceChecker) holdAllocated(h *deviceHost) {
 type deviceChecker struct {
 	*checker
 	matcher scheduling.DeviceMatcher
-	// hosts maps each shared claim to the node of its pods.
+	// hosts has the node of the pods of each shared claim.
 	hosts map[string]string
 	// network has the devices that several nodes can use. It is nil if there are none.
 	network *deviceNetwork
 }
 
-// newNode checks a new node as one of its types. If the offerings that its NodeClaim allows have different devices, it checks each of them.
+// newNode checks that the pods of a new node get their devices if it is launched as the type. If offerings of the type have different
+// devices, it checks each offering that the NodeClaim allows.
 func (c *deviceChecker) newNode(n *scheduling.NewNode, it *cloudprovider.InstanceType) {
 	if !slices.ContainsFunc(it.Devices, func(p cloudprovider.DevicePool) bool { return len(p.Bindings) > 0 }) {
 		c.host(n.Name+" as "+it.Name, publishing(it, nil), n.Pods)
@@ -104,7 +105,7 @@ func publishing(it *cloudprovider.InstanceType, o *cloudprovider.Offering) *devi
 	return h
 }
 
-// bound adds the device attribute of a binding to the device.
+// bound sets the device attribute that the binding derives from a label of the type or offering.
 func bound(d *resourcev1.Device, b *cloudprovider.AttributeBinding, it *cloudprovider.InstanceType, o *cloudprovider.Offering) {
 	have := it.Requirements
 	if o.Requirements.Has(b.Label) {
@@ -127,7 +128,7 @@ func bound(d *resourcev1.Device, b *cloudprovider.AttributeBinding, it *cloudpro
 	d.Attributes[b.Attribute] = value
 }
 
-// host checks the claims of one node's pods.
+// host checks that the pods of one node get the devices for their claims.
 func (c *deviceChecker) host(where string, h *deviceHost, pods []scheduling.PodKey) {
 	if c.network != nil {
 		return // checked by together
@@ -138,8 +139,8 @@ func (c *deviceChecker) host(where string, h *deviceHost, pods []scheduling.PodK
 	}
 }
 
-// claimsOn returns the pods' claims without an allocation, except those in seen. Each claim is returned together with the given devices,
-// which the trial may assign to it.
+// claimsOn returns the pods' claims without an allocation, except those in seen. Each claim is returned with devices, from which the trial
+// may give it some.
 func (c *deviceChecker) claimsOn(where string, devices []*hostDevice, pods []scheduling.PodKey, seen map[string]bool) []hostedClaim {
 	var out []hostedClaim
 	for _, key := range pods {
@@ -163,7 +164,7 @@ func (c *deviceChecker) claimsOn(where string, devices []*hostDevice, pods []sch
 	return out
 }
 
-// apart checks that pods with a shared claim are on nodes that can use the devices of the claim.
+// apart checks that pods that share a claim are on one node, and that pods whose claim has devices of a node are on that node.
 func (c *deviceChecker) apart(host string, pods []scheduling.PodKey) {
 	for _, key := range pods {
 		pod := c.pods[key]
@@ -190,8 +191,8 @@ func (c *deviceChecker) apart(host string, pods []scheduling.PodKey) {
 	}
 }
 
-// claimed returns the name of a pod's claim if it is an object that pods may share, the spec of the claim, and the devices that the claim
-// has.
+// claimed returns the name of a pod's claim if it is an object that pods may share, the claim's spec, and the devices that are allocated to
+// it.
 func (c *deviceChecker) claimed(pod *corev1.Pod, pc *corev1.PodResourceClaim) (string, *resourcev1.DeviceClaim, *resourcev1.AllocationResult) {
 	name := pc.ResourceClaimName
 	for i := range pod.Status.ResourceClaimStatuses {

@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// maxDeviceSteps bounds how many devices are tried for one node. A node that needs more steps is skipped.
+// maxDeviceSteps limits how many devices are tried for one node. If a node needs more steps, it is not checked.
 const maxDeviceSteps = 200_000
 
-// deviceHost has the devices of a node, and their remaining amounts.
+// deviceHost has the devices of a node, and what is left of their capacities and counters.
 type deviceHost struct {
 	devices  []*hostDevice
 	counters map[string]resource.Quantity
@@ -25,10 +25,10 @@ type hostDevice struct {
 	slice        int
 	driver, pool string
 	object       *resourcev1.Device
-	// says is a text that describes the device without its name.
+	// says describes the device without its name.
 	says string
 	uses int
-	// left is the remaining amount of each capacity of a device that several claims may share.
+	// left is what remains of each capacity of a device that several claims may share.
 	left map[resourcev1.QualifiedName]resource.Quantity
 }
 
@@ -58,7 +58,7 @@ func (h *deviceHost) publish(driver, pool string, list []resourcev1.Device, sets
 	}
 }
 
-// hold subtracts the parts of devices that are allocated.
+// hold subtracts the devices, or parts of devices, that are allocated in list.
 func (h *deviceHost) hold(list []resourcev1.DeviceRequestAllocationResult) {
 	for i := range list {
 		for _, d := range h.devices {
@@ -69,7 +69,7 @@ func (h *deviceHost) hold(list []resourcev1.DeviceRequestAllocationResult) {
 	}
 }
 
-// take allocates the device with these amounts of its capacities. It releases them if sign is -1.
+// take allocates the device, with these amounts of its capacities. If sign is -1, it releases them.
 func (h *deviceHost) take(d *hostDevice, amounts map[resourcev1.QualifiedName]resource.Quantity, sign int) {
 	if first := d.uses == 0 && sign > 0 || d.uses == 1 && sign < 0; first {
 		for _, draws := range d.object.ConsumesCounters {
@@ -118,16 +118,16 @@ func (h *deviceHost) over(d *hostDevice) bool {
 	return false
 }
 
-// deviceTrial tries to assign devices to claims, one request after another.
+// deviceTrial tries to give devices to claims, one request after another.
 type deviceTrial struct {
 	c      *deviceChecker
 	claims []hostedClaim
-	// got are the devices of the current claim, with the names of their requests.
+	// got are the devices that the present claim has got so far, with the names of their requests.
 	got   []gotDevice
 	steps *int
 }
 
-// hostedClaim is a claim, and the devices that the node of its pod can use.
+// hostedClaim is a claim, and the devices that the node of its pods can use.
 type hostedClaim struct {
 	spec    *resourcev1.DeviceClaim
 	devices []*hostDevice
@@ -168,7 +168,7 @@ func (t *deviceTrial) request(claim, at int) bool {
 	return false
 }
 
-// meet tries one alternative of a request.
+// meet tries to allocate devices for one alternative of a request.
 func (t *deviceTrial) meet(claim, at int, sub *resourcev1.DeviceSubRequest, full string) bool {
 	var about []*hostDevice
 	for _, d := range t.claims[claim].devices {
@@ -187,7 +187,7 @@ func (t *deviceTrial) meet(claim, at int, sub *resourcev1.DeviceSubRequest, full
 	return t.choose(claim, at, sub, about, int(max(sub.Count, 1)), gotDevice{request: name, full: full})
 }
 
-// choose allocates left devices out of the list of, in all combinations, and continues with the next request.
+// choose allocates left more devices of the list of, in all combinations, and each time continues with the next request.
 func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of []*hostDevice, left int, as gotDevice) bool {
 	if left == 0 {
 		return t.request(claim, at+1)
@@ -222,7 +222,7 @@ func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of
 	return false
 }
 
-// keepsConstraints reports whether the claim's devices fulfil its constraints, which require equal or different attributes.
+// keepsConstraints reports whether the claim's devices meet its constraints, which require equal or different attributes.
 func (t *deviceTrial) keepsConstraints(spec *resourcev1.DeviceClaim) bool {
 	for i := range spec.Constraints {
 		k := &spec.Constraints[i]

@@ -12,9 +12,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// For devices, the planner invents resources, and a certificate counts amounts of these that only the planner knows. The certificate's
-// statement can still be checked: the pods of its classes that fit on a node together are worth no more than the price of the node. This
-// file searches for the pods of the highest value that fit on a node, by assigning devices to their claims.
+// For devices, a certificate counts amounts of resources that the planner invents, so this checker can't compute them. But the
+// certificate's statement can be checked: the pods of its classes that fit on a node together are worth no more than the node's price. This
+// file searches for the pods with the highest total value that fit on a node. It does this by allocating devices to their claims.
 
 // valuedPods are pods on new nodes that have equal requests and equal claims.
 type valuedPods struct {
@@ -25,8 +25,9 @@ type valuedPods struct {
 	value float64
 }
 
-// deviceWorth checks that no node that could be launched can hold pods with a total value above its price. It does nothing if more than
-// requests and devices decides which pods fit: rules, limits, several pools, a cost model, DaemonSets, or claims that pods share.
+// deviceWorth checks that no node that could be launched can hold pods with a total value above its price. It does nothing if anything
+// other than requests and devices decides which pods fit: rules, limits, several pools, a cost model, DaemonSets, or claims that pods
+// share.
 func (c *deviceChecker) deviceWorth() {
 	cert := c.p.Certificate
 	if cert == nil || len(cert.Rules)+len(cert.Limits)+len(c.s.DaemonSets) > 0 || len(c.pools) != 1 || c.s.CostModel != nil || c.network != nil {
@@ -53,7 +54,8 @@ func (c *deviceChecker) deviceWorth() {
 	}
 }
 
-// valued returns the pods on new nodes, the most valuable first. It returns false if more than requests and devices decides where they fit.
+// valued returns the pods on new nodes in groups, with the most valuable pods first. It returns false if anything other than requests and
+// devices decides where the pods fit.
 func (c *deviceChecker) valued(cert *scheduling.Certificate) ([]*valuedPods, bool) {
 	groups := map[string]*valuedPods{}
 	for i := range c.p.NewNodes {
@@ -91,8 +93,8 @@ func (c *deviceChecker) valued(cert *scheduling.Certificate) ([]*valuedPods, boo
 	return out, true
 }
 
-// leastValue returns the lowest value of the classes to which the pods may belong: classes with the same requests, with devices if the pods
-// claim devices, and with enough pods.
+// leastValue returns the lowest value of the classes that the pods may belong to: classes with the same requests and at least as many pods,
+// with devices if the pods claim devices.
 func leastValue(cert *scheduling.Certificate, g *valuedPods) float64 {
 	least := math.Inf(1)
 	for i := range cert.Classes {
@@ -124,8 +126,8 @@ type worthSearch struct {
 	worth   float64
 }
 
-// from tries all numbers of pods of each group, from index at on, in addition to the pods already on the node. have is the value of those
-// pods. It reports whether the value of the node's pods can exceed its price. It gives up on a node that needs too many steps.
+// from tries all numbers of pods of each of the groups from index at on, in addition to the pods that are already on the node. have is the
+// value of those pods. It reports whether the value of the node's pods can exceed its price. It gives up if w.steps is used up.
 func (w *worthSearch) from(at int, have float64) bool {
 	if have > w.price*(1+1e-6)+1e-8 {
 		w.worth = have
@@ -151,7 +153,7 @@ func (w *worthSearch) from(at int, have float64) bool {
 	}
 }
 
-// add places one more pod of the group on the node, and reports whether it fits.
+// add puts one more pod of the group on the node, and reports whether it fits.
 func (w *worthSearch) add(g *valuedPods) bool {
 	w.used = copyOf(w.used)
 	plus(w.used, g.requests)

@@ -30,11 +30,11 @@ func Better(s *scheduling.Snapshot, p *scheduling.Plan) string {
 type exhaustive struct {
 	c    *checker
 	pods []*corev1.Pod
-	// alike has the index of the first pod that is equal to the i-th pod except for its name.
+	// alike has, for each pod, the index of the first pod that is equal to it except for its name.
 	alike []int
-	// priorities are the distinct priorities of the pods, highest first. Lists of counts have the same indexes.
+	// priorities are the distinct priorities of the pods, highest first. Lists of counts have one entry for each priority, in this order.
 	priorities []int32
-	// kinds are the kinds of nodes to try.
+	// kinds are the kinds of new nodes to try.
 	kinds []*machine
 	best  []int
 	found string
@@ -71,7 +71,7 @@ func priorityOf(pod *corev1.Pod) int32 {
 	return *pod.Spec.Priority
 }
 
-// count returns how many pods satisfy the condition, by priority.
+// count returns, for each priority, how many pods satisfy the condition.
 func (e *exhaustive) count(is func(i int) bool) []int {
 	out := make([]int, len(e.priorities))
 	for i, pod := range e.pods {
@@ -82,10 +82,10 @@ func (e *exhaustive) count(is func(i int) bool) []int {
 	return out
 }
 
-// compare is positive if a is better than b.
+// compare returns a positive number if the counts a are better than b: more pods of the highest priority at which they differ.
 func (e *exhaustive) compare(a, b []int) int { return slices.Compare(a, b) }
 
-// possible counts, by priority, the pods that fit on some node that has no other pods.
+// possible returns, for each priority, how many pods fit on some existing or new node if no other pending pod is on it.
 func (e *exhaustive) possible() []int {
 	nodes := e.c.nodesThere()
 	return e.count(func(i int) bool {
@@ -93,7 +93,7 @@ func (e *exhaustive) possible() []int {
 	})
 }
 
-// takes reports whether the pod fits on the node when it has no other pods.
+// takes reports whether the pod fits on the node if no other pending pod is on it.
 func (e *exhaustive) takes(m *machine, pod *corev1.Pod) bool {
 	return blocking(&pod.Spec, m.taints) == nil && e.c.accepts(m.labels, &pod.Spec) && m.lack(requestsOf(pod)) == ""
 }
@@ -108,8 +108,8 @@ func (c *checker) nodesThere() []*machine {
 	return out
 }
 
-// findKinds lists the nodes that pools can launch and on which some pod fits. If no rule and no pod can distinguish several of them, it
-// keeps only the largest.
+// findKinds lists the kinds of nodes that pools can launch and on which some pod fits. If no rule and no pod can distinguish several kinds,
+// it keeps only those with the most room.
 func (e *exhaustive) findKinds() {
 	c := e.c
 	texts := map[*machine]string{}
@@ -147,8 +147,8 @@ func (e *exhaustive) findKinds() {
 	})
 }
 
-// keep adds a kind of node, unless a known kind has as much room and rules can't distinguish the two. It drops known kinds that the new one
-// replaces in this way.
+// keep adds a kind of node, unless a known kind has at least as much room and rules can't distinguish the two. It also drops known kinds
+// that have no more room than the new one and that rules can't distinguish from it.
 func (e *exhaustive) keep(m *machine, texts map[*machine]string) {
 	if slices.ContainsFunc(e.kinds, func(k *machine) bool { return texts[k] == texts[m] && lackNew(m.room, k.room) == "" }) {
 		return
@@ -166,7 +166,7 @@ func sortedKeys(set map[string]bool) []string {
 	return out
 }
 
-// choose tries all sets of n more nodes, of kinds with an index of at least at.
+// choose tries all sets of n more nodes, of the kinds from index at on.
 func (e *exhaustive) choose(set []*machine, at, n int) {
 	if e.found != "" {
 		return
@@ -180,7 +180,7 @@ func (e *exhaustive) choose(set []*machine, at, n int) {
 	}
 }
 
-// bind tries all orders of binding pods to the existing nodes and to the nodes of the set.
+// bind tries to bind the pods to the existing nodes and the nodes of the set, in all orders.
 func (e *exhaustive) bind(set []*machine) {
 	w := &world{c: e.c, byName: map[string]*machine{}}
 	for _, m := range e.c.nodesThere() {
@@ -198,7 +198,8 @@ func (e *exhaustive) bind(set []*machine) {
 	e.step(w, set, at, map[string]bool{})
 }
 
-// step binds one more pod to each possible node. at has the number of each pod's node, or -1 for a pending pod.
+// step tries to bind one more pod to each possible node, and then continues with the next pod. at has the number of each pod's node, or -1
+// for a pending pod.
 func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bool) {
 	if text := fmt.Sprint(at); seen[text] || e.found != "" {
 		return
@@ -227,7 +228,7 @@ func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bo
 		}
 		for n, m := range w.machines {
 			if n > there && set[n-there] == set[n-there-1] && !slices.Contains(at, n-1) && !slices.Contains(at, n) {
-				continue // if two nodes are equal, the first gets pods first
+				continue // if two nodes are equal, only the first gets pods first
 			}
 			if w.refuses(m, pod) != "" {
 				continue

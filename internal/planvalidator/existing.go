@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// view describes a node in its current phase of life.
+// view has the properties of a node in its present phase: launched, registered or initialized.
 type view struct {
 	labels         labels
 	taints         []corev1.Taint
@@ -48,7 +48,7 @@ func (c *checker) view(n *scheduling.Node) view {
 	return out
 }
 
-// claimLabels returns the NodeClaim's labels, and the labels for which its requirements allow only one value.
+// claimLabels returns the NodeClaim's labels, and a label for each requirement that allows only one value.
 func (c *checker) claimLabels(claim *v1.NodeClaim) labels {
 	single := map[string]string{}
 	for _, r := range claim.Spec.Requirements {
@@ -62,7 +62,7 @@ func (c *checker) claimLabels(claim *v1.NodeClaim) labels {
 	return c.fromMap(single)
 }
 
-// passing reports whether the taint will disappear from a node that is starting.
+// passing reports whether the taint will disappear from a node while the node starts.
 func passing(t corev1.Taint, startup []corev1.Taint) bool {
 	for _, s := range startup {
 		if s.Key == t.Key && s.Effect == t.Effect {
@@ -87,8 +87,8 @@ func fill(have, from corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// freeOn returns the resources of a node that pending pods can use. It subtracts the requests of bound pods, and of DaemonSet pods that
-// will come in addition.
+// freeOn returns the resources of a node that are free for pending pods. It subtracts the requests of bound pods, and of DaemonSet pods
+// that are not on the node yet.
 func (c *checker) freeOn(n *scheduling.Node, v view) corev1.ResourceList {
 	free := copyOf(v.room)
 	for _, pod := range n.Pods {

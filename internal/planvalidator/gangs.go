@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// withTemplates returns the snapshot with a pod for each member of a gang that exists only as a template.
+// withTemplates returns the snapshot with a pending pod for each gang member that exists only as a template.
 func withTemplates(s *scheduling.Snapshot) *scheduling.Snapshot {
 	if len(s.Gangs) == 0 {
 		return s
@@ -37,8 +37,8 @@ func withTemplates(s *scheduling.Snapshot) *scheduling.Snapshot {
 	return &out
 }
 
-// gangs checks that each gang is placed as a whole or not at all, and that it is in one domain of each label that it requires. It also
-// checks that the plan's statements about gangs are true.
+// gangs checks that each gang is placed as a whole or not at all, and that it is in one domain of each topology key that it requires. It
+// also checks that the plan's statements about gangs are true.
 func (c *checker) gangs() {
 	if len(c.p.Gangs) != len(c.s.Gangs) {
 		c.fault("gangs", "are %d in the plan, and %d in the snapshot", len(c.p.Gangs), len(c.s.Gangs))
@@ -54,8 +54,8 @@ func (c *checker) gangs() {
 	c.families()
 }
 
-// families checks the gangs that have a parent. The gangs of a parent or ancestor are all placed or none, and they are in one domain of
-// each label that they share. Spare gangs are only in domains with gangs that are not spare.
+// families checks the gangs that have a parent. The gangs of a parent or ancestor must all be placed, or none of them. They must also be in
+// one domain of each topology key that they share.
 func (c *checker) families() {
 	whole, shared := map[scheduling.GangKey]bool{}, map[scheduling.GangKey]string{}
 	for i := range c.s.Gangs {
@@ -98,7 +98,7 @@ func parentsOf(g *scheduling.Gang) []scheduling.GangAncestor {
 	return append([]scheduling.GangAncestor{{Name: g.Parent, Shared: g.Shared, Spare: g.Spare}}, g.Ancestors...)
 }
 
-// wholeOf returns the outermost parent or ancestor that is placed all or none and that needs the gang, or false if no one needs it.
+// wholeOf returns the outermost parent or ancestor of which all gangs must be placed or none, including g. It returns false if g is spare.
 func wholeOf(g *scheduling.Gang) (scheduling.GangKey, bool) {
 	name := ""
 	for _, group := range parentsOf(g) {
@@ -144,7 +144,7 @@ func (c *checker) gang(g *scheduling.Gang, says *scheduling.GangPlacement, hosts
 	}
 }
 
-// gangDomains checks that the gang's topology is met, and that the plan names the right domains.
+// gangDomains checks that the gang is in the domains that its topology requires, and that the plan names the right domains.
 func (c *checker) gangDomains(where string, g *scheduling.Gang, says *scheduling.GangPlacement, hosts map[scheduling.PodKey]func(key string) (string, bool)) {
 	kept := map[string]string{}
 	for _, d := range says.Domains {
@@ -206,13 +206,13 @@ func (c *checker) labelsOfPlaces() map[scheduling.PodKey]func(key string) (strin
 	return out
 }
 
-// ofGang reports whether the pod has no place because its gang has no place as a whole.
+// ofGang reports whether the pod has no place because its gang as a whole has none.
 func ofGang(u *scheduling.Unschedulable) bool {
 	return len(u.Reasons) == 1 && u.Reasons[0].Code == scheduling.ReasonGang
 }
 
-// withinGang returns the pod, with requirements for the domains of its gang added. The requirements restrict where the pod may go. They
-// don't change which domains its spread constraints count.
+// withinGang returns the pod with additional requirements for the domains of its gang. The requirements restrict where the pod may go. They
+// don't change which domains its spread constraints count: see asTheyAre.
 func (c *checker) withinGang(key scheduling.PodKey, pod *corev1.Pod) *corev1.Pod {
 	for i := range c.p.Gangs {
 		if len(c.p.Gangs[i].Domains) == 0 || !slices.Contains(c.s.Gangs[i].Members, key) {

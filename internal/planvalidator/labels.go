@@ -17,7 +17,7 @@ type rule struct {
 	values []string
 }
 
-// matches reports whether a node meets the rule if it has that value of the label, or if it lacks the label.
+// matches reports whether a node meets the rule. value is the node's value of the label; present is false if the node lacks the label.
 func (r rule) matches(value string, present bool) bool {
 	switch r.op {
 	case corev1.NodeSelectorOpIn:
@@ -45,7 +45,7 @@ func (r rule) matches(value string, present bool) bool {
 	return n <= bound // Lte
 }
 
-// label has the rules that are known about one label of a node. All of them hold. Without rules, the label may have any value or be absent.
+// label has the rules that are known to hold for one label of a node. Without rules, the label may have any value or be missing.
 type label []rule
 
 func (l label) allows(value string, present bool) bool {
@@ -57,8 +57,8 @@ func (l label) allows(value string, present bool) bool {
 	return true
 }
 
-// samples returns values that represent all values that the label may have: each value in its rules or in r, the neighbours of values that
-// are numbers, and one value that no rule lists. Every rule treats an unlisted value like one of these values.
+// samples returns values that represent all values that the label may have: each value in its rules or in r, the neighbours of those that
+// are numbers, and one value that no rule lists. Every rule treats each further value like one of these.
 func (l label) samples(r rule) []string {
 	out := []string{"nobody-lists-this", "0", "1000000007"}
 	for _, x := range append(slices.Clone(l), r) {
@@ -74,7 +74,8 @@ func (l label) samples(r rule) []string {
 	return out
 }
 
-// ensures reports whether the rule r holds for every value that the label may have. It is false for a label that can't have any value.
+// ensures reports whether r holds for every value, or absence, of the label that its rules allow. It returns false if the rules allow
+// neither a value nor the absence.
 func (l label) ensures(r rule) bool {
 	possible := false
 	if l.allows("", false) {
@@ -100,7 +101,7 @@ func (l label) possible() bool {
 	return l.allows("", false) || l.permits(anything)
 }
 
-// permits reports whether the rule r may hold.
+// permits reports whether r holds for some value, or absence, of the label that its rules allow.
 func (l label) permits(r rule) bool {
 	if l.allows("", false) && r.matches("", false) {
 		return true
@@ -129,7 +130,7 @@ type expression struct {
 	rule
 }
 
-// canonical replaces the alias of a label key by the key that it stands for.
+// canonical replaces an alias of a label key, and aliases of its values, by the names that they stand for.
 func (c *checker) canonical(key string, values ...string) (string, []string) {
 	if to, ok := c.words.Aliases[key]; ok {
 		key = to
@@ -166,11 +167,11 @@ func (c *checker) fromMap(m map[string]string) labels {
 	return out
 }
 
-// nodeName is the key under which labels store the name of a Node, for matchFields.
+// nodeName is the key under which labels has the name of a Node, for matchFields.
 const nodeName = "(metadata.name)"
 
-// alternatives returns the alternatives of a pod's node selection. Each one also requires the operating system that the pod names, because
-// the kubelet of another system rejects the pod.
+// alternatives returns the alternatives of a pod's node selection: a node must meet all expressions of one of them. Each alternative also
+// requires the operating system that the pod names, because the kubelet of another system rejects the pod.
 func (c *checker) alternatives(spec *corev1.PodSpec) [][]expression {
 	out := c.selected(spec)
 	if spec.OS == nil || spec.OS.Name == "" {
@@ -182,8 +183,8 @@ func (c *checker) alternatives(spec *corev1.PodSpec) [][]expression {
 	return out
 }
 
-// selected returns a pod's node selector, combined with each of its required terms. A term without expressions and fields matches nothing
-// and is left out. The only supported field is the node's name.
+// selected returns the alternatives of the pod's node selector and node affinity: the node selector, combined with each of the required
+// terms. A term without expressions and fields matches no node and is left out. The only supported field is the node's name.
 func (c *checker) selected(spec *corev1.PodSpec) [][]expression {
 	var base []expression
 	for _, k := range slices.Sorted(maps.Keys(spec.NodeSelector)) {
@@ -209,19 +210,19 @@ func (c *checker) selected(spec *corev1.PodSpec) [][]expression {
 	return out
 }
 
-// accepts reports whether the node meets one of the pod's alternatives in any case, whatever its unknown labels are.
+// accepts reports whether the node meets one of the pod's alternatives, whatever its unknown labels are.
 func (c *checker) accepts(m labels, spec *corev1.PodSpec) bool {
 	return m.meetAny(c.alternatives(spec))
 }
 
-// meetAny reports whether the node meets one of the alternatives in any case, whatever its unknown labels are.
+// meetAny reports whether the node meets one of the alternatives, whatever its unknown labels are.
 func (m labels) meetAny(alternatives [][]expression) bool {
 	return slices.ContainsFunc(alternatives, func(all []expression) bool {
 		return !slices.ContainsFunc(all, func(e expression) bool { return !m.get(e.key).ensures(e.rule) })
 	})
 }
 
-// mayAccept reports whether the node could meet one of the pod's alternatives.
+// mayAccept reports whether the node could meet one of the pod's alternatives, depending on its unknown labels.
 func (c *checker) mayAccept(m labels, spec *corev1.PodSpec) bool {
 	return slices.ContainsFunc(c.alternatives(spec), func(all []expression) bool {
 		joined := maps.Clone(m)
@@ -267,11 +268,11 @@ func tolerated(x corev1.Toleration, t *corev1.Taint) bool {
 	return x.Operator == "Gt" && have > want || x.Operator == "Lt" && have < want
 }
 
-// wished returns the alternatives unchanged, and also combined with each of the pod's preferred terms that requires a label by which rules
-// between pods group nodes. The pool and the instance type may leave the value of such a label undecided. A new node that keeps the
-// preference then has a value of its own. So it can be a place for the pod when a node without the preference is not, for example because
-// other pods keep away from the pod by that label. The planner gives up preferences before it uses a pool with PreferNoSchedule taints that
-// the pod does not tolerate, so nodes of such pools are no places here.
+// wished returns the alternatives. It also returns each alternative combined with each of the pod's preferred terms that requires a label
+// by which rules between pods group nodes. The pool and the instance type may leave the value of such a label undecided. A new node that
+// keeps the preference then has a value of its own for the label. So it can be a place for the pod even if a node without the preference is
+// none, for example because other pods keep away from the pod by that label. If the pool has a PreferNoSchedule taint that the pod does not
+// tolerate, wished returns only the alternatives: the planner gives up preferences before it uses such a pool.
 func (c *checker) wished(pod *corev1.Pod, np *scheduling.NodePool, alternatives [][]expression) [][]expression {
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || unwelcome(&pod.Spec, np.Object.Spec.Template.Spec.Taints) {
@@ -294,7 +295,7 @@ func (c *checker) wished(pod *corev1.Pod, np *scheduling.NodePool, alternatives 
 	return out
 }
 
-// unwelcome reports whether a PreferNoSchedule taint of the node applies to the pod.
+// unwelcome reports whether some PreferNoSchedule taint is not tolerated by the pod.
 func unwelcome(spec *corev1.PodSpec, taints []corev1.Taint) bool {
 	return slices.ContainsFunc(taints, func(t corev1.Taint) bool {
 		return t.Effect == corev1.TaintEffectPreferNoSchedule &&

@@ -14,7 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// template returns what is known about the labels of every node of the pool, from its requirements, labels, pool and node class.
+// template returns what is known about the labels of every new node of the pool, from the template's requirements and labels, the pool's
+// name and the node class.
 func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
 	spec := &np.Object.Spec.Template
 	out := c.fromEntries(spec.Spec.Requirements)
@@ -32,9 +33,9 @@ func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
 	return out
 }
 
-// nodeLabels returns what is known about the labels of a node with that NodeClaim after type and offering are chosen. It returns false if
-// claim, type and offering contradict each other. If the catalog states a label only for other offerings or other types, the node lacks the
-// label.
+// nodeLabels returns what is known about the labels of a node of the NodeClaim that is launched with this type and offering. It returns
+// false if claim, type and offering contradict each other. If the catalog states a label only for other offerings or other types, the node
+// lacks the label.
 func (c *checker) nodeLabels(claim labels, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
 	ofTypes, ofOfferings := c.stated(it)
 	byType := c.fromEntries(it.Requirements.NodeSelectorRequirements())
@@ -56,17 +57,17 @@ func (c *checker) nodeLabels(claim labels, it *cloudprovider.InstanceType, o *cl
 	return out, true
 }
 
-// statedKeys has the label keys that the catalogs of a type state, for any type and for any offering.
+// statedKeys has the label keys that the catalogs with a type state: byType for any of their types, byOffering for any of their offerings.
 type statedKeys struct{ byType, byOffering map[string]bool }
 
-// stated returns the keys that the catalogs of the type state. It is called for each offering of each type for each pod, so readCatalogs
-// computes the keys once.
+// stated returns the keys that the catalogs with the type state. It is called for each pod and each offering of each type, so readCatalogs
+// computes the keys in advance.
 func (c *checker) stated(it *cloudprovider.InstanceType) (byType, byOffering map[string]bool) {
 	keys := c.statedOf[it]
 	return keys.byType, keys.byOffering
 }
 
-// readCatalogs finds the keys that the catalogs of each type state. A type may be in several catalogs.
+// readCatalogs fills c.statedOf. A type may be in several catalogs.
 func (c *checker) readCatalogs() {
 	c.statedOf = map[*cloudprovider.InstanceType]statedKeys{}
 	for _, list := range c.s.Catalogs {
@@ -169,8 +170,8 @@ func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
 	}
 }
 
-// claim returns what the node's NodeClaim requires of labels. If neither the pool nor the instance types state a label, nothing gives it a
-// value: the node lacks the label if the NodeClaim allows this.
+// claim returns what the node's NodeClaim says about labels. If neither the pool nor the instance types state a label, nothing gives it a
+// value. So the node lacks the label, unless the NodeClaim requires it.
 func (c *checker) claim(n *scheduling.NewNode, np *scheduling.NodePool) labels {
 	out := c.template(np, n.Pool)
 	ofPool := maps.Clone(out)
@@ -225,8 +226,8 @@ func (c *checker) variety(n *scheduling.NewNode, np *scheduling.NodePool, claim 
 	}
 }
 
-// option checks one instance type of a new node. For each offering that the NodeClaim allows, the pods must be accepted and must fit. The
-// offering that the plan names must be the cheapest of them.
+// option checks one instance type that a new node may have. For each offering of the type that the NodeClaim allows, the node must accept
+// the pods and have room for them. The offering that the plan names must be the cheapest of these offerings.
 func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, named scheduling.InstanceTypeOption, claim labels, sum corev1.ResourceList, pods []*corev1.Pod) {
 	cheapest, found := 0.0, false
 	for j := range it.Offerings {
@@ -265,7 +266,7 @@ func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *clo
 	}
 }
 
-// amounts checks the amounts of resources that the plan states for the first option.
+// amounts checks the amounts of resources that the plan states for the node's first type.
 func (c *checker) amounts(where string, n *scheduling.NewNode, need, have corev1.ResourceList) {
 	for name, q := range n.Requests {
 		if want := need[name]; q.Cmp(want) < 0 {
@@ -284,7 +285,7 @@ func (c *checker) amounts(where string, n *scheduling.NewNode, need, have corev1
 	}
 }
 
-// used returns the resources of a pool's nodes in the snapshot. Nodes that are being removed don't count.
+// used returns the total capacity of a pool's nodes in the snapshot. Nodes that are being removed don't count.
 func (c *checker) used(key v1.PoolKey) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for i := range c.s.Nodes {
@@ -295,7 +296,7 @@ func (c *checker) used(key v1.PoolKey) corev1.ResourceList {
 	return out
 }
 
-// most returns the largest amount of each resource that the node can have, whichever of its types is launched.
+// most returns, for each resource, the largest amount that the node can have, whichever of its types is launched.
 func (c *checker) most(n *scheduling.NewNode) corev1.ResourceList {
 	out := corev1.ResourceList{"nodes": *resource.NewQuantity(1, resource.DecimalSI)}
 	for _, it := range c.typesOf(c.pools[n.Pool]) {
@@ -313,7 +314,7 @@ func (c *checker) most(n *scheduling.NewNode) corev1.ResourceList {
 	return out
 }
 
-// afterwards returns the resources of the pool's nodes after the plan has been carried out.
+// afterwards returns the total capacity of the pool's nodes after the plan has been carried out.
 func (c *checker) afterwards(key v1.PoolKey) corev1.ResourceList {
 	out := c.used(key)
 	for i := range c.p.NewNodes {
@@ -324,7 +325,7 @@ func (c *checker) afterwards(key v1.PoolKey) corev1.ResourceList {
 	return out
 }
 
-// limits checks that a pool with new nodes stays within its limits, whichever of the listed types is launched.
+// limits checks that a pool with new nodes stays within its limits, whichever of their types are launched.
 func (c *checker) limits() {
 	for key, np := range c.pools {
 		grows := false

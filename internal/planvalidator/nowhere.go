@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nowhere checks that the pod really has no place if everything else stays as planned. No node of the snapshot can hold it, no planned node
-// can hold it as another type, and no pool could launch one more node for it.
+// nowhere checks that the pod really has no place while everything else stays as planned. No node of the snapshot has room for it, no
+// planned node has room for it if another type is launched, and no pool could launch one more node for it.
 func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	if _, known := c.volumesOf(pod); !known {
 		return
@@ -40,8 +40,8 @@ func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	}
 }
 
-// offers searches for a node of the pool that can hold the pod: in place of n and with the pods of n, or in addition to all other nodes if
-// n is nil. It calls found for the first such node, and reports whether there is one.
+// offers searches for a node that the pool can launch and that can hold the pod: in place of n and with the pods of n or, if n is nil, in
+// addition to all other nodes. If there is one, it calls found for the first and returns true.
 func (c *checker) offers(w *world, pod *corev1.Pod, n *scheduling.NewNode, key v1.PoolKey, found func(what string)) bool {
 	np := c.pools[key]
 	if blocking(&pod.Spec, np.Object.Spec.Template.Spec.Taints) != nil {
@@ -69,13 +69,14 @@ func (c *checker) offers(w *world, pod *corev1.Pod, n *scheduling.NewNode, key v
 	return false
 }
 
-// demand is a NodeClaim's requirements, plus those of one more pod.
+// demand has the requirements of a NodeClaim, and those of one more pod.
 type demand struct {
 	claim labels
 	all   []expression
 }
 
-// on returns the known labels of a node for the demand with this type and offering. It returns false if they exclude each other.
+// on returns the known labels of a node that meets the demand and is launched with this type and offering. It returns false if there can be
+// no such node.
 func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
 	known, ok := c.nodeLabels(d.claim, it, o)
 	if !ok {
@@ -90,8 +91,8 @@ func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.
 	return known, true
 }
 
-// demands returns the pod's alternative requirements for a new node of the pool, with and without its preferences, each combined with the
-// alternatives of its volumes.
+// demands returns the alternatives of a pod for a new node of the pool, with and without its preferences. Each is combined with each
+// alternative of its volumes.
 func (c *checker) demands(pod *corev1.Pod, np *scheduling.NodePool) [][]expression {
 	out := c.wished(pod, np, c.alternatives(&pod.Spec))
 	volumes, _ := c.volumesOf(pod)
@@ -110,8 +111,8 @@ func (c *checker) demands(pod *corev1.Pod, np *scheduling.NodePool) [][]expressi
 	return out
 }
 
-// buys reports whether a node of the claim, type and offering can hold the pod in addition to the pods of n, and whether the rest of the
-// plan can then still be bound.
+// buys reports whether a node with this claim, type and offering can hold the pod and the pods of n, and whether the rest of the plan can
+// then still be bound.
 func (c *checker) buys(w *world, pod *corev1.Pod, n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, d demand) bool {
 	known, ok := d.on(c, it, o)
 	if !ok {
@@ -142,8 +143,8 @@ func (c *checker) buys(w *world, pod *corev1.Pod, n *scheduling.NewNode, np *sch
 	return false
 }
 
-// decisions returns all combinations of values for labels that rules between pods use and that have no fixed value. The values are those of
-// spokenOf.
+// decisions returns the labels in all combinations of values for those labels that rules between pods use and whose value is open. It takes
+// these values from spokenOf.
 func (c *checker) decisions(known labels) []labels {
 	out := []labels{known}
 	for key := range c.topologyKeys() {
@@ -168,8 +169,8 @@ func (c *checker) decisions(known labels) []labels {
 	return out
 }
 
-// spokenOf returns the values of the label that its rules list and that nodes of the snapshot have. It adds "0" for a value that is listed
-// nowhere, and "1" for a second such value if both a pod and the pool require the label without fixing its value.
+// spokenOf returns the values of the label that its rules list, and the values that nodes of the snapshot have. It adds "0" for a value
+// that nothing lists. If both a pod and the pool require the label and leave its value open, it adds "1" for a second such value.
 func (c *checker) spokenOf(key string, l label) []string {
 	out, open := []string{"0"}, 0
 	for _, r := range l {
@@ -190,7 +191,7 @@ func (c *checker) spokenOf(key string, l label) []string {
 	return slices.Compact(out)
 }
 
-// topologyKeys returns the topology keys of the rules of all pods.
+// topologyKeys returns the topology keys of all rules between pods.
 func (c *checker) topologyKeys() map[string]bool {
 	out := map[string]bool{}
 	for _, pod := range c.pods {
@@ -213,9 +214,9 @@ func (c *checker) topologyKeys() map[string]bool {
 	return out
 }
 
-// noticedKeys returns the labels of the node that rules between pods may use while the pods are on the node. A spread may count a domain
-// even if the domain has no pods. Other rules concern only the pods that have them and the pods that they select. If pods share a volume
-// that does not exist yet, the zone must be known.
+// noticedKeys returns the labels of the node that rules between pods may use if the pods are on the node. Every spread constraint counts,
+// because it may count the node's domain even if the domain has no pods. Other rules count only if a pod on the node has them or is
+// selected by them. The zone also counts if pods on the node share a volume that does not exist yet.
 func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 	on := slices.Concat(m.pods, pods)
 	out := map[string]bool{}
@@ -254,7 +255,8 @@ func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 	return out
 }
 
-// unschedulable checks that the plan explains, for each pool, why a pod has no place, and that there really is no place for it.
+// unschedulable checks that the plan gives a reason for each pod without a place and each pool, and that there really is no place for the
+// pod.
 func (c *checker) unschedulable() {
 	w := c.replayed()
 	if w == nil {
@@ -272,7 +274,7 @@ func (c *checker) unschedulable() {
 	}
 }
 
-// explained checks the reasons. It reports whether they concern pools and not the pod itself.
+// explained checks the reasons of a pod without a place. It returns false if there is no reason, or if the pod itself is invalid.
 func (c *checker) explained(u *scheduling.Unschedulable) bool {
 	where := u.Pod.String()
 	if len(u.Reasons) == 0 {

@@ -9,7 +9,7 @@ import (
 	apilabels "k8s.io/apimachinery/pkg/labels"
 )
 
-// picks selects pods for a rule: pods that are in one of the namespaces and have labels that match the selector.
+// picks selects the pods that a rule is about: pods in one of the namespaces whose labels match the selector.
 type picks struct {
 	namespaces []string
 	selector   apilabels.Selector
@@ -19,7 +19,8 @@ func (p picks) has(pod *corev1.Pod) bool {
 	return slices.Contains(p.namespaces, pod.Namespace) && p.selector.Matches(apilabels.Set(pod.Labels))
 }
 
-// selectorOf adds requirements for matchLabelKeys and mismatchLabelKeys to a selector. A missing or invalid selector matches nothing.
+// selectorOf returns the selector s with additional requirements for matchLabelKeys and mismatchLabelKeys. A missing or invalid selector
+// selects nothing.
 func selectorOf(s *metav1.LabelSelector, match, mismatch []string, pod *corev1.Pod) apilabels.Selector {
 	if s == nil {
 		return apilabels.Nothing()
@@ -39,7 +40,7 @@ func selectorOf(s *metav1.LabelSelector, match, mismatch []string, pod *corev1.P
 	return out
 }
 
-// picksOf parses a term of pod (anti-)affinity.
+// picksOf returns the pods that a term of pod affinity or anti-affinity selects.
 func (c *checker) picksOf(t *corev1.PodAffinityTerm, pod *corev1.Pod) picks {
 	out := picks{selector: selectorOf(t.LabelSelector, t.MatchLabelKeys, t.MismatchLabelKeys, pod)}
 	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
@@ -85,9 +86,9 @@ func (c *checker) readNamespaces() {
 	}
 }
 
-// spreadRefuses checks hard spread constraints for one more pod on the node: the matching pods in its domain may exceed those in the
-// emptiest domain by at most maxSkew. The domains are those of the nodes that the constraint counts. If there are fewer than minDomains,
-// the emptiest domain counts as having no pods.
+// spreadRefuses checks the pod's hard spread constraints for the node: with the pod, the matching pods in the node's domain may exceed
+// those in the emptiest domain by at most maxSkew. The domains are those of the nodes that the constraint counts. If there are fewer
+// domains than minDomains, the emptiest domain counts as one without pods.
 func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		s := &pod.Spec.TopologySpreadConstraints[i]
@@ -130,8 +131,8 @@ func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
 	return ""
 }
 
-// noticed reports whether the spread constraint counts the node. If a node lacks the label of some hard constraint of the pod, all hard
-// constraints of the pod ignore the node, as in kube-scheduler.
+// noticed reports whether the spread constraint counts the node. If a node lacks the topology key of one of the pod's hard constraints,
+// none of these constraints counts the node, as in kube-scheduler.
 func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *machine) bool {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		if x := &pod.Spec.TopologySpreadConstraints[i]; x.WhenUnsatisfiable != corev1.ScheduleAnyway && w.domain(m, x.TopologyKey) == "" {
@@ -148,7 +149,7 @@ func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *
 	return s.NodeTaintsPolicy == nil || *s.NodeTaintsPolicy != corev1.NodeInclusionPolicyHonor || blocking(&pod.Spec, m.taints) == nil
 }
 
-// affinityRefuses checks required pod affinity and anti-affinity of the pod, and the required anti-affinity of other pods.
+// affinityRefuses checks the pod's required affinity and anti-affinity, and the required anti-affinity of the pods on nodes.
 func (w *world) affinityRefuses(m *machine, pod *corev1.Pod) string {
 	for _, t := range antiTerms(pod) {
 		if w.inDomainOf(m, t.TopologyKey, w.c.picksOf(&t, pod).has) {
@@ -171,8 +172,8 @@ func (w *world) affinityRefuses(m *machine, pod *corev1.Pod) string {
 	return w.mustFollow(m, pod, pod.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 }
 
-// mustFollow checks required pod affinity. Each term's domain must have a pod that all terms select. If no pod matches anywhere, it
-// suffices that the pod matches its own terms.
+// mustFollow checks the pod's required pod affinity. For each term, the node's domain must have a pod that all terms select. If no pod on
+// any node is selected by all terms, it suffices that the pod itself is.
 func (w *world) mustFollow(m *machine, pod *corev1.Pod, terms []corev1.PodAffinityTerm) string {
 	all := func(x *corev1.Pod) bool {
 		return !slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return !w.c.picksOf(&t, pod).has(x) })
@@ -193,7 +194,7 @@ func (w *world) mustFollow(m *machine, pod *corev1.Pod, terms []corev1.PodAffini
 	return "pod affinity"
 }
 
-// inDomainOf reports whether the node's domain has a pod for which the function is returns true.
+// inDomainOf reports whether a node in the same domain as m has a pod for which the function is returns true.
 func (w *world) inDomainOf(m *machine, key string, is func(*corev1.Pod) bool) bool {
 	d := w.domain(m, key)
 	return d != "" && slices.ContainsFunc(w.machines, func(other *machine) bool {
@@ -208,7 +209,7 @@ func antiTerms(pod *corev1.Pod) []corev1.PodAffinityTerm {
 	return pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
-// portClash returns a host port that both pod and one of the pods in others need, or "" if there is no such port.
+// portClash names a host port that both pod and one of the pods in others need, or returns "" if there is no such port.
 func portClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	for _, want := range portsOf(pod) {
 		for _, x := range others {
@@ -222,7 +223,7 @@ func portClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	return ""
 }
 
-// portsOf returns the host ports of a pod's containers and sidecars, normalized.
+// portsOf returns the host ports of a pod's containers and sidecars, with default protocol and address filled in.
 func portsOf(pod *corev1.Pod) []corev1.ContainerPort {
 	var out []corev1.ContainerPort
 	note := func(ctr corev1.Container) {

@@ -16,10 +16,10 @@ func (c *checker) makesRoom(n *scheduling.Node, pod *corev1.Pod) bool {
 }
 
 // preemptions checks each preemption of the plan. The victims must be on the node and have a lower priority than their pod. The pod must be
-// allowed to preempt, and must fit on the node without the victims, according to resources and to what preemption can't change. Several
-// pods may use the room that one victim leaves. If the plan relies on a preemption, the pod and the pods that the plan places on the node
-// must be compatible. The plan does not rely on a preemption if it also places the pod or lists it as unschedulable: then it places other
-// pods as if there were no preemption.
+// allowed to preempt. Without the victims, it must fit on the node: there must be enough resources, and the conditions that preemption
+// can't change must be met. Several pods may use the room of one victim. If the plan relies on a preemption, the pod and the pods that the
+// plan places on the node must be compatible. The plan does not rely on a preemption if it also places the pod elsewhere or lists it as
+// unschedulable. Then it places other pods as if there were no preemption.
 func (c *checker) preemptions() {
 	gone := map[scheduling.PodKey]bool{}
 	came := map[string]corev1.ResourceList{}
@@ -69,7 +69,7 @@ func (c *checker) preemptions() {
 	}
 }
 
-// placed reports whether the plan has a place for the pod.
+// placed reports whether the plan places the pod.
 func (c *checker) placed(key scheduling.PodKey) bool {
 	return slices.Contains(c.p.Order, key)
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// uncovered as a term means the price of an offering without any commitment.
+// uncovered, as the number of a term, means the price of an offering without any commitment.
 const uncovered = -1
 
-// price repeats the cost model for an offering that the pool launches, if the commitment in the term with that number covers it completely.
-// It returns the price, and how much of the commitment the node uses.
+// price computes the price of an offering that the pool launches, by the cost model. covering is the number of the term whose commitment
+// covers the node completely, or uncovered. It also returns how much of that commitment the node uses.
 func (c *checker) price(pool v1.PoolKey, it *cloudprovider.InstanceType, o *cloudprovider.Offering, covering int) (price, uses float64) {
 	price = o.Price
 	if c.s.CostModel == nil {
@@ -66,7 +66,7 @@ func (c *checker) price(pool v1.PoolKey, it *cloudprovider.InstanceType, o *clou
 	return price, uses
 }
 
-// applies reports whether the term applies to the offering.
+// applies reports whether the term applies to a node of the pool with this type and offering.
 func (c *checker) applies(t *scheduling.CostTerm, pool v1.PoolKey, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	if len(t.Where.NodePools) > 0 && (pool.IsZero() || !slices.Contains(t.Where.NodePools, pool.String())) {
 		return false
@@ -100,12 +100,12 @@ type billed struct {
 	pool  v1.PoolKey
 	it    *cloudprovider.InstanceType
 	o     *cloudprovider.Offering
-	rest  float64 // the share that is not covered
+	rest  float64 // the share of the node that no commitment covers yet
 	price float64
 }
 
-// bill applies the commitments first to the nodes of the snapshot and then to the nodes of the plan. It returns the price of each planned
-// node by name, and how much of each commitment the nodes of the snapshot leave, by the number of its term.
+// bill lets commitments cover first the nodes of the snapshot, and then the nodes of the plan. It returns the price of each planned node by
+// its name. left is how much of each commitment the nodes of the snapshot leave, by the number of its term.
 func (c *checker) bill() (prices map[string]float64, left map[int]float64) {
 	var standing, planned []*billed
 	for i := range c.s.Nodes {
@@ -144,7 +144,7 @@ func (c *checker) bill() (prices map[string]float64, left map[int]float64) {
 	return prices, left
 }
 
-// use covers nodes by the commitment, and returns how much of the commitment remains.
+// use lets the commitment of the term cover the nodes, and returns how much of the commitment remains.
 func (c *checker) use(term int, left float64, nodes []*billed) float64 {
 	type candidate struct {
 		*billed
@@ -176,7 +176,8 @@ func (c *checker) use(term int, left float64, nodes []*billed) float64 {
 	return left
 }
 
-// boughtAs returns the type and the cheapest offering that match the labels of a node of the snapshot. It returns nil if none match.
+// boughtAs returns the type and the cheapest offering that match the labels of a node of the snapshot. It returns nil if no offering
+// matches.
 func (c *checker) boughtAs(n *scheduling.Node) (it *cloudprovider.InstanceType, o *cloudprovider.Offering) {
 	known := c.view(n).labels
 	value := func(key string) string { return known.get(key).only() }
@@ -213,8 +214,8 @@ func (c *checker) boughtAs(n *scheduling.Node) (it *cloudprovider.InstanceType, 
 	return nil, nil
 }
 
-// prices checks, if there is a cost model, that each node costs what the model says, and that the terms which the plan lists add up to this
-// cost.
+// prices checks, if there is a cost model, that each new node costs what the model says, and that the terms that the plan lists add up to
+// this cost.
 func (c *checker) prices() {
 	if c.s.CostModel == nil || len(c.s.CostModel.Terms) == 0 {
 		return

@@ -13,7 +13,8 @@ import (
 
 // Chooser chooses the node to which kube-scheduler binds a pod. Build one with LeastAllocated, AtRandom or AsPlanned.
 type Chooser struct {
-	// pick returns the index of the chosen node among the nodes that accept the pod. There is at least one.
+	// pick returns the index, in nodes, of the node that the pod is bound to. nodes are the nodes that accept the pod. There is at least
+	// one such node.
 	pick func(nodes []*machine, planned string, pod *corev1.Pod) int
 }
 
@@ -43,7 +44,7 @@ func AsPlanned() Chooser {
 	}}
 }
 
-// left returns the mean of the free shares of the node's CPU and memory after adding the pod.
+// left returns the share of the node's CPU and memory that would be free after adding the pod: the mean of the two shares.
 func (m *machine) left(pod *corev1.Pod) float64 {
 	need, sum := requestsOf(pod), 0.0
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
@@ -117,7 +118,7 @@ func Queue(s *scheduling.Snapshot, p *scheduling.Plan, choose Chooser) Queued {
 	return out
 }
 
-// queue returns the plan's placed pods in the order of kube-scheduler's queue, with placeholders last.
+// queue returns the pods that the plan places, in the order of kube-scheduler's queue. Placeholders are last.
 func (c *checker) queue() []scheduling.PodKey {
 	placeholder := map[scheduling.PodKey]int{}
 	for _, pod := range c.s.Placeholders {
@@ -133,8 +134,8 @@ func (c *checker) queue() []scheduling.PodKey {
 	})
 }
 
-// order checks that the pods can be bound one after another in the plan's order, each where the plan places it. All of the plan's nodes
-// exist from the start, and each is of its first instance type.
+// order checks that the pods can be bound one after another in the plan's order, each to the node that the plan names. All of the plan's
+// new nodes exist from the start, and each has its first instance type.
 func (c *checker) order() {
 	if len(c.s.DefaultTopologySpread) > 0 {
 		return
@@ -144,7 +145,7 @@ func (c *checker) order() {
 	}
 }
 
-// hosts returns the node names of the plan's pods.
+// hosts returns the name of the node where the plan places each pod.
 func hosts(p *scheduling.Plan) map[scheduling.PodKey]string {
 	out := map[scheduling.PodKey]string{}
 	for i := range p.NewNodes {
@@ -160,7 +161,8 @@ func hosts(p *scheduling.Plan) map[scheduling.PodKey]string {
 	return out
 }
 
-// replay binds the plan's pods in the order of the plan. It stops at the first pod that is refused, and returns it with the reason.
+// replay binds the pods that the plan places, in the order of the plan. It stops at the first pod that is refused, and returns it with the
+// reason.
 func (w *world) replay(p *scheduling.Plan) (pod, why string) {
 	at := hosts(p)
 	for _, key := range p.Order {
@@ -178,8 +180,8 @@ func (w *world) replay(p *scheduling.Plan) (pod, why string) {
 	return "", ""
 }
 
-// replayed returns the world with all pods of the plan in their places. It returns nil if they can't be bound there, or if this checker
-// does not support some rules.
+// replayed returns the world after all pods have been bound where the plan places them. It returns nil if they can't be bound there, or if
+// the plan depends on rules that this checker does not support.
 func (c *checker) replayed() *world {
 	w := c.empty()
 	if len(c.s.DefaultTopologySpread) > 0 {

@@ -11,14 +11,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// endOf says when a reservation ends, according to its offerings.
+// endOf says when the reservation of an offering ends.
 type endOf struct {
 	offering *cloudprovider.Offering
 	ends     time.Time
 }
 
-// withRunTimes returns the snapshot with added requirements on pods with a run time: they refuse reservations that end before the pod ends.
-// It adds an entry to itself for each changed copy of a pod, with the given pod.
+// withRunTimes returns the snapshot, in which pods with a run time have additional requirements: they refuse reservations that end before
+// the pod ends. For each changed copy of a pod, it adds an entry to itself: from the copy to the given pod.
 func withRunTimes(s *scheduling.Snapshot, itself map[*corev1.Pod]*corev1.Pod) *scheduling.Snapshot {
 	var all []endOf
 	for _, types := range s.Catalogs {
@@ -61,8 +61,8 @@ func withRunTimes(s *scheduling.Snapshot, itself map[*corev1.Pod]*corev1.Pod) *s
 	return &out
 }
 
-// refused returns the additional term for a pod that runs for this time from now on. For each label, except zone and region, by which a
-// reservation that ends too early differs from all others, the value must be different.
+// refused returns the additional node selector term for a pod that runs for this many seconds from now on. For each reservation that ends
+// too early, it excludes each value of its labels that no longer reservation has, except for the zone, region and capacity type.
 func refused(all []endOf, now time.Time, seconds int64) (term corev1.NodeSelectorTerm, refuses bool) {
 	if seconds <= 0 {
 		return term, false

@@ -14,14 +14,14 @@ import (
 // spotPool is a spot pool: an instance type in a zone.
 type spotPool struct{ instanceType, zone string }
 
-// onSpot counts the pods of a workload that are on spot nodes or could be. A node that may be launched as one of several types counts in
-// all of its spot pools.
+// onSpot counts the pods of a workload: all of them, those that are or could be on spot nodes, and those in each spot pool. A pod on a node
+// that may be launched as one of several types counts in all spot pools of the node.
 type onSpot struct {
 	pods, spot int
 	pools      map[spotPool]int
 }
 
-// spotLimits checks that no workload has more pods on spot nodes than its limits allow, or than it had before.
+// spotLimits checks that no workload has more pods on spot nodes than its limits allow, unless it had as many before.
 func (c *checker) spotLimits() {
 	was, limits := countOnSpot(c.s)
 	if len(limits) == 0 {
@@ -40,7 +40,7 @@ func SpotLimits(before, after *scheduling.Snapshot, p *scheduling.Plan) []Fault 
 	return c.faults
 }
 
-// countOnSpot counts the pods of each workload on spot nodes, and combines the limits that the pods state.
+// countOnSpot counts the pods of each workload, and combines the limits that the pods of a workload state.
 func countOnSpot(s *scheduling.Snapshot) (map[spotlimits.Workload]*onSpot, map[spotlimits.Workload]spotlimits.Limits) {
 	count, limits := map[spotlimits.Workload]*onSpot{}, map[spotlimits.Workload]spotlimits.Limits{}
 	eachCounted(s, func(pod *corev1.Pod, node *scheduling.Node) {
@@ -59,7 +59,7 @@ func countOnSpot(s *scheduling.Snapshot) (map[spotlimits.Workload]*onSpot, map[s
 	return count, limits
 }
 
-// holdSpotLimits compares where pods are after the plan with the limits, and with where the pods were before.
+// holdSpotLimits checks the numbers of pods after the plan against the limits, and against the numbers before the plan.
 func (c *checker) holdSpotLimits(was map[spotlimits.Workload]*onSpot, limits map[spotlimits.Workload]spotlimits.Limits) {
 	after, _ := countOnSpot(c.s)
 	place := func(list []scheduling.PodKey, pools []spotPool) {
@@ -90,7 +90,7 @@ func (c *checker) holdSpotLimits(was map[spotlimits.Workload]*onSpot, limits map
 	}
 }
 
-// add counts a pod on a node of one of the spot pools. If pools is empty, the node is not a spot node.
+// add counts a pod on a spot node of one of these spot pools. If pools is empty, the pod is not on a spot node.
 func (s *onSpot) add(pools []spotPool) {
 	if len(pools) > 0 {
 		s.spot++
@@ -100,7 +100,7 @@ func (s *onSpot) add(pools []spotPool) {
 	}
 }
 
-// eachCounted calls f for the pods to which limits apply, with their nodes.
+// eachCounted calls f for the pods to which limits apply, with the pod's node, or nil for a pending pod.
 func eachCounted(s *scheduling.Snapshot, f func(pod *corev1.Pod, node *scheduling.Node)) {
 	for _, pod := range s.Pods {
 		if pod.DeletionTimestamp == nil {
@@ -134,7 +134,7 @@ func poolsOfNode(n *scheduling.Node) []spotPool {
 	return []spotPool{{label(corev1.LabelInstanceTypeStable), label(corev1.LabelTopologyZone)}}
 }
 
-// poolsOfNew returns the spot pools from which a new node may come.
+// poolsOfNew returns the spot pools that a new node may be launched in.
 func (c *checker) poolsOfNew(n *scheduling.NewNode) []spotPool {
 	var out []spotPool
 	pool := c.pools[n.Pool]
@@ -157,7 +157,7 @@ func (c *checker) poolsOfNew(n *scheduling.NewNode) []spotPool {
 	return out
 }
 
-// spotPrices checks that new spot nodes cost no more than the limits of their pods allow.
+// spotPrices checks that new spot nodes cost no more than the MaxPrice of their pods allows.
 func (c *checker) spotPrices(limits map[spotlimits.Workload]spotlimits.Limits) {
 	for i := range c.p.NewNodes {
 		n := &c.p.NewNodes[i]
@@ -176,8 +176,8 @@ func (c *checker) spotPrices(limits map[spotlimits.Workload]spotlimits.Limits) {
 	}
 }
 
-// priceShare returns the highest spot price in the pool, divided by the on-demand price of the type in the zone. It returns 2 if the type
-// has no on-demand offering in the zone.
+// priceShare returns the highest spot price in the spot pool, divided by the on-demand price of the type in the zone. It returns 2 if the
+// type has no on-demand offering in the zone.
 func (c *checker) priceShare(catalog string, pool spotPool) float64 {
 	for _, it := range c.s.Catalogs[catalog] {
 		if it.Name != pool.instanceType {
@@ -201,8 +201,8 @@ func (c *checker) priceShare(catalog string, pool spotPool) float64 {
 	return 2
 }
 
-// withSpotSplits returns the snapshot with added requirements on pods: they must be on the nodes to which the plan's splits restrict them.
-// It also returns a map from each changed copy to the given pod.
+// withSpotSplits returns the snapshot, in which pods have additional requirements: they must be on the nodes to which the plan's splits
+// restrict them. It also returns a map from each changed copy of a pod to the given pod.
 func withSpotSplits(s *scheduling.Snapshot, p *scheduling.Plan) (*scheduling.Snapshot, map[*corev1.Pod]*corev1.Pod) {
 	itself := map[*corev1.Pod]*corev1.Pod{}
 	asks := map[scheduling.PodKey][]corev1.NodeSelectorTerm{}
@@ -255,7 +255,7 @@ func asked(key string, op corev1.NodeSelectorOperator, values ...string) corev1.
 	return corev1.NodeSelectorRequirement{Key: key, Operator: op, Values: values}
 }
 
-// require combines each alternative of the pod with one of the given alternatives.
+// require combines each alternative of the pod's node affinity with each of the given alternatives.
 func require(spec *corev1.PodSpec, alternatives []corev1.NodeSelectorTerm) {
 	if spec.Affinity == nil {
 		spec.Affinity = &corev1.Affinity{}

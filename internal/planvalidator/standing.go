@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machine is a node as pods see it: a node of the snapshot, or a node that the plan launches, with its type and offering.
+// machine is a node of the snapshot, or a new node of the plan with its type and offering, as pods see it.
 type machine struct {
 	name   string
 	isNew  bool
@@ -18,32 +18,32 @@ type machine struct {
 	taints []corev1.Taint
 	// whole is the capacity of a new node.
 	whole corev1.ResourceList
-	// size is the room for pods on the empty node.
+	// size is the node's room for pods if no pods are on it.
 	size corev1.ResourceList
-	// room is the free room for pending pods, without the requests of bound pods and of DaemonSet pods.
+	// room is the free room for pending pods: size without the requests of bound pods and of DaemonSet pods.
 	room corev1.ResourceList
-	// volumes is how many volumes of each driver the node can attach. A driver that is missing has no limit.
+	// volumes has the number of volumes of each driver that the node can attach. A driver without an entry has no limit.
 	volumes map[string]int64
-	// pods are the pods on the node: bound pods, DaemonSet pods, and pods that the plan has placed there so far.
+	// pods are the pods on the node: bound pods, DaemonSet pods, and pods of the plan that have been put there so far.
 	pods []*corev1.Pod
-	// taken is the part of the room that the plan's pods use.
+	// taken is the part of room that the pods of the plan use so far.
 	taken corev1.ResourceList
 }
 
-// put places the pod on the node.
+// put places a pod of the plan on the node.
 func (m *machine) put(pod *corev1.Pod) {
 	m.pods = append(m.pods, pod)
 	plus(m.taken, requestsOf(pod))
 }
 
-// world contains all nodes after the plan's nodes have joined.
+// world has all nodes, as if the plan's new nodes had joined.
 type world struct {
 	c        *checker
 	machines []*machine
 	byName   map[string]*machine
 }
 
-// domain returns the node's value of a topology key, or "" if the node lacks the key or the value is not fixed.
+// domain returns the node's value of a topology key, or "" if the node lacks the label or its value is not known.
 func (w *world) domain(m *machine, key string) string {
 	key, _ = w.c.canonical(key)
 	if key == corev1.LabelHostname {
@@ -52,7 +52,7 @@ func (w *world) domain(m *machine, key string) string {
 	return m.labels.get(key).only()
 }
 
-// only returns the only possible value of a label, or "" if the label may be absent or have another value.
+// only returns the only possible value of a label, or "" if the label may be missing or have several values.
 func (l label) only() string {
 	if l.allows("", false) {
 		return ""
@@ -76,7 +76,7 @@ func (l label) only() string {
 	return ""
 }
 
-// empty returns the world before any of the plan's pods are placed. It does not contain nodes that are being removed.
+// empty returns the world before any pod of the plan is placed. It does not contain nodes that are being removed.
 func (c *checker) empty() *world {
 	w := &world{c: c, byName: map[string]*machine{}}
 	for i := range c.s.Nodes {
@@ -97,7 +97,7 @@ func (w *world) add(m *machine) {
 	w.byName[m.name] = m
 }
 
-// with returns the world with one more node. If a node has the same name, it is replaced.
+// with returns a copy of the world with one more node. If the world has a node of the same name, the new node replaces it.
 func (w *world) with(m *machine) *world {
 	out := &world{c: w.c, byName: map[string]*machine{}}
 	for _, other := range w.machines {
@@ -109,7 +109,7 @@ func (w *world) with(m *machine) *world {
 	return out
 }
 
-// existing returns a node of the snapshot, with the pods bound to it and the DaemonSet pods that it will have.
+// existing returns a node of the snapshot, with the pods that are bound to it and the DaemonSet pods that it will get.
 func (c *checker) existing(n *scheduling.Node) *machine {
 	v := c.view(n)
 	m := &machine{name: n.Name, labels: v.labels, taints: v.taints, size: v.room, room: c.freeOn(n, v), taken: corev1.ResourceList{}, volumes: c.attachable(n, v)}
@@ -127,7 +127,7 @@ func (c *checker) existing(n *scheduling.Node) *machine {
 	return m
 }
 
-// planned returns a node of the plan as the first of its instance types, or nil if the pool can't launch this type.
+// planned returns a new node of the plan with the first of its instance types, or nil if the pool can't launch that type.
 func (c *checker) planned(n *scheduling.NewNode) *machine {
 	np := c.pools[n.Pool]
 	if np == nil || len(n.InstanceTypes) == 0 {
@@ -152,7 +152,7 @@ func (c *checker) planned(n *scheduling.NewNode) *machine {
 	return nil
 }
 
-// launched returns a new node with only DaemonSet pods.
+// launched returns a new node on which only DaemonSet pods run.
 func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, known labels) *machine {
 	taints := np.Object.Spec.Template.Spec.Taints
 	m := &machine{name: name, isNew: true, labels: known, taints: taints, whole: capacity(it, o), size: room(it, o), room: room(it, o), taken: corev1.ResourceList{}, volumes: map[string]int64{}}
@@ -164,9 +164,9 @@ func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovid
 	return m
 }
 
-// assumed returns a new node as planning assumes it. It subtracts the requests of all DaemonSets that the pool's template allows, even if
-// the value of a label that the pool does not fix will keep them off. This node decides whether a plan could have included it. What really
-// runs there decides whether the node holds its pods.
+// assumed changes the room of a new node to the room that planning assumes, and returns the node. Planning subtracts the requests of all
+// DaemonSets that the pool's template allows, even of those that a label with an open value will keep off the node. The result decides
+// whether a plan could have included the node. But the DaemonSet pods that will really run there decide whether the node holds its pods.
 func (c *checker) assumed(m *machine, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) *machine {
 	key := np.Key
 	if key.Name == "" {
@@ -179,7 +179,7 @@ func (c *checker) assumed(m *machine, np *scheduling.NodePool, it *cloudprovider
 	return m
 }
 
-// attachable returns how many volumes a node of the snapshot can attach, by driver.
+// attachable returns, by driver, how many volumes a node of the snapshot can attach.
 func (c *checker) attachable(n *scheduling.Node, v view) map[string]int64 {
 	out := map[string]int64{}
 	for _, csi := range c.s.CSINodes {
