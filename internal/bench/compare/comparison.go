@@ -26,7 +26,7 @@ type comparison struct {
 	InstanceTypes int     `json:"instanceTypes"`
 	Ours          outcome `json:"ours"`
 	Theirs        outcome `json:"theirs"`
-	// LowerBound is null if drawknife was cut off, because only its certificate proves a bound.
+	// LowerBound is null if drawknife was cut off, because only drawknife's certificate proves a bound.
 	LowerBound *float64 `json:"lowerBound"`
 	Speedup    *float64 `json:"speedup"`
 	CostRatio  *float64 `json:"costRatio"`
@@ -112,7 +112,7 @@ func (o *outcome) fill(r *result, v judge.Verdict) {
 	o.Refusals = v.Refusals[:min(refused, shownRefusals)]
 }
 
-// relate sets the bound and the ratios.
+// relate sets LowerBound and the ratios.
 func (c *comparison) relate(j *judge.Judge, ours, theirs *result) {
 	if ours != nil {
 		bound := j.Bound(ours.Certificate, placedByBoth(ours, theirs))
@@ -141,7 +141,7 @@ func ratio(a, b float64) *float64 {
 	return &q
 }
 
-// placedByBoth returns the pods that both sides place. A side that was cut off counts as placing all pods.
+// placedByBoth returns the pods that both ours and theirs place. A nil result counts as placing all pods.
 func placedByBoth(ours, theirs *result) []string {
 	leftOut := make(map[string]bool)
 	var all []string

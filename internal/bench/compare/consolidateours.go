@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// With consolidateCommand as its first argument, this program runs drawknife's side of a consolidation. The other arguments are a planner,
+// If consolidateCommand is the first argument, this program runs drawknife's side of a consolidation. The other arguments are a planner,
 // whether spot nodes may be replaced by spot nodes, and the file of the fleet.
 const consolidateCommand = "consolidate-with-drawknife"
 
@@ -29,14 +29,15 @@ const (
 // maxRounds is the largest number of rounds of a consolidation.
 const maxRounds = 5000
 
-// lookedOnce is the result of one search for commands: one line of a consolidation's output.
+// lookedOnce is the result of one search for commands, which is one line of a consolidation's output.
 type lookedOnce struct {
 	// the usage so far, including this search
 	usage
 	replay.Round
-	// Timeouts is how many searches so far were stopped at their time limit. Drawknife's searches are limited by their work instead.
+	// Timeouts is the number of searches so far that the planner stopped at its time limit. It is 0 for drawknife, whose searches are
+	// limited by work and not by time.
 	Timeouts int `json:"timeouts,omitempty"`
-	// Done means that the search found nothing, and that this line is the last one.
+	// Done means that the search found nothing, so this line is the last one.
 	Done bool `json:"done,omitempty"`
 }
 
@@ -50,8 +51,8 @@ func planner(name string, spotToSpot bool) (disruption.Planner, error) {
 	return nil, fmt.Errorf("no planner %q", name)
 }
 
-// consolidateOurs plans and executes commands until the planner finds no more. The measured time starts when the objects exist. Each search
-// compiles the fleet again, and this is measured too.
+// consolidateOurs plans and executes commands until the planner finds no more. The measured time starts when the objects of the fleet
+// exist. Each search compiles the fleet again, and the time for this is included.
 func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) != 3 {
 		return errors.New("the arguments must be a planner, whether spot may be replaced by spot, and a file")

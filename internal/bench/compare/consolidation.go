@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// roundsForReference is the number of rounds in which Global must reach the final cost of Reference.
+// roundsForReference is the number of rounds in which Global must reach a cost as low as the final cost of Reference.
 const roundsForReference = 3
 
 // consolidation is the result for one fleet, as it is printed.
@@ -35,26 +35,26 @@ type consolidation struct {
 	Ours      drive `json:"ours"`
 	Reference drive `json:"reference"`
 	Theirs    drive `json:"theirs"`
-	// Speedup is null if a side was cut off. SpeedupAtLeast is set if only Karpenter was cut off.
+	// Speedup is null if a side was cut off. SpeedupAtLeast is set if drawknife was not cut off but Karpenter was.
 	Speedup        *float64 `json:"speedup"`
 	SpeedupAtLeast *float64 `json:"speedupAtLeast,omitempty"`
 	CostRatio      *float64 `json:"costRatio"`
-	// ReferenceRatio is the cost of Global after at most three rounds, divided by the final cost of Reference.
+	// ReferenceRatio is the cost of Global after roundsForReference rounds, divided by the final cost of Reference.
 	ReferenceRatio *float64 `json:"referenceRatio"`
 	Karpenter      string   `json:"karpenter"`
 }
 
-// drive is the result of one planner, and the resources that it used. If CutOff is set, all fields show the state after the last command
+// drive is the result of one planner, and the resources that it used. If CutOff is set, all fields show the state after the last search
 // that was printed.
 type drive struct {
 	CutOff string `json:"cutOff,omitempty"`
 	usage
-	// Rounds is how many searches found commands. Commands is how many commands they found.
+	// Rounds is the number of searches that found commands. Commands is the number of these commands.
 	Rounds   int `json:"rounds"`
 	Commands int `json:"commands"`
 	Removed  int `json:"removed"`
 	Launched int `json:"launched"`
-	// Timeouts is how many searches the planner stopped at its time limit.
+	// Timeouts is the number of searches that the planner stopped at its time limit.
 	Timeouts int `json:"timeouts"`
 	// Evictions counts a pod each time it had to move.
 	Evictions  int     `json:"evictions"`
@@ -109,7 +109,7 @@ func (r *runner) consolidate(ctx context.Context, s *scenario.Scenario, spotToSp
 	return c, nil
 }
 
-// lowerBound returns the lower bound that the judge proves for all pods, from the certificate of a plan for them.
+// lowerBound returns the lower bound that the judge proves for the cost of all pods, from the certificate of a plan for them.
 func lowerBound(ctx context.Context, waiting *scheduling.Snapshot) (float64, error) {
 	model, err := scheduling.Compile(waiting)
 	if err != nil {
@@ -126,7 +126,7 @@ func lowerBound(ctx context.Context, waiting *scheduling.Snapshot) (float64, err
 	return judge.New(waiting).Bound(plan.Certificate, pods), nil
 }
 
-// drive runs a side several times, chooses the run with the least CPU time, and executes the commands of this run.
+// drive runs a side the given number of times, and executes the commands of the run with the least CPU time.
 func (r *runner) drive(ctx context.Context, s *side, file string, runs int, snapshot *scheduling.Snapshot, into *drive) error {
 	var best []lookedOnce
 	for range runs {
@@ -153,7 +153,7 @@ func (r *runner) drive(ctx context.Context, s *side, file string, runs int, snap
 	return into.follow(best, snapshot)
 }
 
-// looks returns the complete lines of an output.
+// looks returns the complete lines of a consolidation's output.
 func looks(said []byte) ([]lookedOnce, error) {
 	if end := bytes.LastIndexByte(said, '\n'); end >= 0 {
 		said = said[:end+1]
@@ -173,7 +173,7 @@ func looks(said []byte) ([]lookedOnce, error) {
 	}
 }
 
-// follow executes the commands of a side. The judge checks each step.
+// follow executes the commands in the lines. The judge checks each step.
 func (d *drive) follow(lines []lookedOnce, snapshot *scheduling.Snapshot) error {
 	fleet, err := replay.New(snapshot)
 	if err != nil {
@@ -209,7 +209,7 @@ func (d *drive) follow(lines []lookedOnce, snapshot *scheduling.Snapshot) error 
 	return nil
 }
 
-// after returns the hourly cost after the given number of rounds, or after the last round if there were fewer.
+// after returns the hourly cost after the given number of rounds of d, or after the last round if there were fewer.
 func (c *consolidation) after(d *drive, rounds int) float64 {
 	if n := min(rounds, len(d.CostByRound)); n > 0 {
 		return d.CostByRound[n-1]
@@ -217,7 +217,7 @@ func (c *consolidation) after(d *drive, rounds int) float64 {
 	return c.HourlyCost
 }
 
-// relate sets the ratios between the results.
+// relate sets the ratios between the results of the planners.
 func (c *consolidation) relate() {
 	if c.Ours.CutOff != "" {
 		return

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// fleetTable returns the results of consolidations as Markdown.
+// fleetTable returns the results as a table in Markdown.
 func fleetTable(made []*consolidation, given []string) string {
 	return fleetTableOf(made, given, time.Now())
 }

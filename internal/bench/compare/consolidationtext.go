@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// text formats the consolidation for people.
+// text formats the consolidation for reading.
 func (c *consolidation) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s. %s nodes, %s pods, %s instance types, $%.3f/h, seed %d, spot to spot %t\n",
@@ -49,7 +49,7 @@ func (c *consolidation) text() string {
 	return b.String()
 }
 
-// faster returns the speed-up as text, or a lower bound on it.
+// faster returns the speed-up as text, or a lower bound on it if Karpenter was cut off.
 func (c *consolidation) faster() string {
 	if c.SpeedupAtLeast != nil {
 		least := math.Floor(*c.SpeedupAtLeast)
@@ -58,7 +58,7 @@ func (c *consolidation) faster() string {
 	return times(c.Speedup)
 }
 
-// money formats a cost, and marks it if it is not final.
+// money formats a cost, with "by then" if the run was cut off.
 func (d *drive) money(cost float64) string {
 	if d.CutOff != "" {
 		return fmt.Sprintf("$%.3f by then", cost)

@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return status
 }
 
-// made is a finished comparison.
+// made is the result of a comparison or a consolidation.
 type made interface {
 	name() string
 	text() string

@@ -28,7 +28,7 @@ type options struct {
 	objects   scenario.Objects
 	// spotToSpot allows both sides to replace spot nodes by spot nodes.
 	spotToSpot bool
-	// given is the command line as the user typed it.
+	// given has the arguments as the user typed them.
 	given []string
 }
 
@@ -75,21 +75,21 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	return o, nil
 }
 
-// fleets, as a scenario, selects the fleets of the published figures. The names of these fleets begin with it, too.
+// If fleets is the scenario, the fleets of the published figures are selected. The names of these fleets begin with the same word.
 const fleets = "consolidate"
 
-// ordinaryFleets, followed by a number of nodes, selects the fleets of ordinary clusters. --seed is their seed.
+// ordinaryFleets, followed by "-" and a number of nodes, selects the fleets of ordinary clusters. Their seed is --seed.
 const ordinaryFleets = "consolidate-ordinary"
 
-// work is a scenario that is made only when it is needed.
+// work is a scenario that make creates when it is needed.
 type work struct {
 	name string
 	make func() (*scenario.Scenario, error)
-	// fleet is true if the scenario is a fleet to consolidate, without pods to place.
+	// fleet is true if the scenario is a fleet to consolidate, and not pods to place.
 	fleet bool
 }
 
-// fleetWorks returns the fleets to consolidate, or nil if other scenarios are selected.
+// fleetWorks returns the selected fleets to consolidate, or nil if o.scenario selects other scenarios.
 func (o *options) fleetWorks() []work {
 	names, nodes := []string{o.scenario}, 0
 	ordinary, _ := fmt.Sscanf(o.scenario, ordinaryFleets+"-%d", &nodes)
@@ -110,7 +110,7 @@ func (o *options) fleetWorks() []work {
 	return list
 }
 
-// works returns the selected scenarios, in the order of planning.
+// works returns the selected scenarios, in the order in which they are compared.
 func (o *options) works() ([]work, error) {
 	if ext := filepath.Ext(o.scenario); ext == ".yaml" || ext == ".yml" {
 		return []work{{base(o.scenario), func() (*scenario.Scenario, error) { return scenario.Read(o.scenario, o.pods) }, false}}, nil

@@ -16,11 +16,11 @@ import (
 // names. internal/bench/karpenter does the same for Karpenter.
 const planCommand = "plan-with-drawknife"
 
-// result is what each side prints.
+// result is what each side prints for one workload.
 type result struct {
 	usage
 	judge.Plan
-	// Certificate is the certificate of the plan's own bound. Only drawknife has one.
+	// Certificate is the certificate of the plan's lower bound. Only drawknife's side prints one.
 	Certificate *scheduling.Certificate `json:"certificate,omitempty"`
 }
 

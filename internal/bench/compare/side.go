@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// begins is the line that a side prints to standard error when the measured work starts.
+// begins is the line that a side prints to standard error when the measured work begins.
 const begins = "planning"
 
 // reading is how long a side may take to read the workload.
@@ -29,10 +29,10 @@ type side struct {
 	command []string
 }
 
-// errCutOff means that a side planned for longer than allowed.
+// errCutOff means that a side took longer than the timeout for planning.
 var errCutOff = errors.New("cut off")
 
-// run lets the side plan the workload in a file several times, and returns the run with the least CPU time.
+// run lets the side plan the workload in file runs times, and returns the run with the least CPU time.
 func (s *side) run(ctx context.Context, file string, runs int, timeout time.Duration) (*result, error) {
 	var best *result
 	for range runs {
@@ -60,7 +60,8 @@ func (s *side) once(ctx context.Context, file string, timeout time.Duration) (*r
 	return &r, nil
 }
 
-// output returns what the program prints. If the error is errCutOff, it returns what was printed before the program was killed.
+// output returns what the program prints to standard output. If the error is errCutOff, it returns what was printed before the program was
+// killed.
 func (s *side) output(ctx context.Context, file string, timeout time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -94,7 +95,7 @@ func (s *side) output(ctx context.Context, file string, timeout time.Duration) (
 	return stdout.Bytes(), nil
 }
 
-// lineWriter stores the text that is written, and calls line for each complete line.
+// lineWriter stores what is written to it in said, and calls line for each complete line.
 type lineWriter struct {
 	said *bytes.Buffer
 	line func(string)
@@ -114,13 +115,13 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	}
 }
 
-// lastLines returns the end of the output of a side that failed.
+// lastLines returns the last lines of the output of a side that failed, on one line.
 func lastLines(said string) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	return strings.Join(lines[max(0, len(lines)-5):], "; ")
 }
 
-// oursSide returns the side that runs this program itself.
+// oursSide returns drawknife's side, which runs this program again.
 func oursSide() (*side, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -129,7 +130,8 @@ func oursSide() (*side, error) {
 	return &side{name: "drawknife", command: []string{program, planCommand}}, nil
 }
 
-// theirsSide builds the program of internal/bench/karpenter into folder, unless program names a built program.
+// theirsSide returns Karpenter's side. It builds the program of internal/bench/karpenter into folder, unless the parameter program names a
+// built program.
 func theirsSide(ctx context.Context, program, folder string, stderr io.Writer) (*side, error) {
 	if program == "" {
 		source, err := findSource()
@@ -151,7 +153,7 @@ func theirsSide(ctx context.Context, program, folder string, stderr io.Writer) (
 	return &side{"Karpenter", strings.TrimSpace(string(version)), []string{program}}, nil
 }
 
-// findSource returns the folder of internal/bench/karpenter. It works anywhere in the repository.
+// findSource returns the folder of internal/bench/karpenter. It works in every folder of the repository.
 func findSource() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// markers are the lines before and after a table.
+// markers are the lines before and after a table in a Markdown file.
 type markers struct{ begins, ends string }
 
 var (
@@ -19,7 +19,7 @@ var (
 	fleetMarkers = markers{"<!-- consolidate: begin -->", "<!-- consolidate: end -->"}
 )
 
-// writeTable writes a table between its markers in a Markdown file.
+// writeTable replaces the text between the markers in a Markdown file by the table.
 func writeTable(name string, at markers, table string) error {
 	old, err := os.ReadFile(name)
 	if err != nil {
@@ -41,7 +41,7 @@ func (m markers) replace(document, table string) (string, error) {
 	return head + m.begins + "\n" + table + m.ends + tail, nil
 }
 
-// table returns the results as Markdown.
+// table returns the results as a table in Markdown.
 func table(made []*comparison, given []string, now time.Time) string {
 	var b strings.Builder
 	karpenter := ""
@@ -82,7 +82,7 @@ func row(b *strings.Builder, cells ...string) {
 	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// command returns the command line as text, without the parts that are specific to this computer.
+// command returns the command line as text, with file names instead of absolute paths.
 func command(given []string) string {
 	words := []string{"go run ./compare"}
 	for _, word := range given {
@@ -94,7 +94,7 @@ func command(given []string) string {
 	return strings.Join(words, " ")
 }
 
-// node returns the model of the processor and the number of cores, if the system reports them.
+// node returns the number of cores and the model of the processor, or the architecture if the model is not known.
 func node() string {
 	model := runtime.GOARCH
 	info, _ := os.ReadFile("/proc/cpuinfo")

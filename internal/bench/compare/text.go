@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// text formats the comparison for people.
+// text formats the comparison for reading.
 func (c *comparison) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s. %s pods, %s instance types", c.Scenario, c.About, grouped(c.Pods), grouped(c.InstanceTypes))

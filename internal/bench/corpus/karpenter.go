@@ -25,7 +25,8 @@ type karpenter struct {
 	runs                     int
 }
 
-// newKarpenter builds the program into a folder, unless program names a built program.
+// newKarpenter builds the program of internal/bench/karpenter into folder if the parameter program is "run". Otherwise program names a
+// built program.
 func newKarpenter(ctx context.Context, program, folder string, stderr io.Writer) (*karpenter, error) {
 	if program == "run" {
 		source := "karpenter"
@@ -47,7 +48,8 @@ func newKarpenter(ctx context.Context, program, folder string, stderr io.Writer)
 	return &karpenter{program, strings.TrimSpace(string(version)), folder, 15 * time.Minute, 1}, nil
 }
 
-// plan lets Karpenter plan a workload, and judges the plan. It returns nil if planning took longer than the timeout.
+// plan lets Karpenter plan a workload, lets the judge check the plan, and returns the result. It returns nil if planning took longer than
+// the timeout.
 func (k *karpenter) plan(ctx context.Context, s *scheduling.Snapshot, j *judge.Judge) (*karpenterRecord, error) {
 	name := filepath.Join(k.folder, "workload.json")
 	if err := save(name, s); err != nil {

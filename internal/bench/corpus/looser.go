@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// settle copies figures between scenarios that have the same pods and types but different rules. A packing for stricter rules is also valid
-// for less strict rules. A bound for less strict rules is also valid for stricter rules.
+// settle copies figures between scenarios with the same pods and types but different rules. A packing for stricter rules is also valid for
+// less strict rules. A bound for less strict rules is also valid for stricter rules, because these allow fewer packings.
 func (r records) settle() {
 	names := r.names()
 	for _, strict := range names {

@@ -84,7 +84,8 @@ func costs(b *strings.Builder, rows []*row, known records) {
 	}
 }
 
-// kinds writes a table line for each kind of ordinary cluster. A kind has families, rules and zones, and includes all seeds.
+// kinds writes a table line for each kind of ordinary cluster. Clusters of a kind have the same families, rules and zones, and differ only
+// in their seeds.
 func kinds(b *strings.Builder, rows []*row) {
 	b.WriteString("| families, rules, zones | clusters | ours / Karpenter | ours / bound | ours / greedy | ours / best known | speed-up |\n|---|---:|---:|---:|---:|---:|---:|\n")
 	kind := func(r *row) string {
@@ -115,7 +116,7 @@ func line(b *strings.Builder, name string, rows []*row) {
 		slowest(rows))
 }
 
-// meanAndWorst formats the geometric mean and the largest value of a ratio.
+// meanAndWorst formats the geometric mean and the largest value of a ratio, or "-" if no row has it.
 func meanAndWorst(rows []*row, shown func(float64) string, of func(*row) float64) string {
 	mean, worst, _, n := statistics(rows, of)
 	if n == 0 {
@@ -124,7 +125,7 @@ func meanAndWorst(rows []*row, shown func(float64) string, of func(*row) float64
 	return fmt.Sprintf("%.3f, %s", mean, shown(worst))
 }
 
-// statistics returns the geometric mean and the largest value of a ratio, the number of values above 1, and the number of all values.
+// statistics returns the geometric mean and the largest value of a ratio, how many values are above 1, and how many rows have a value.
 func statistics(rows []*row, of func(*row) float64) (mean, worst float64, above, n int) {
 	logs := 0.0
 	for _, r := range rows {
@@ -157,7 +158,8 @@ func slowest(rows []*row) string {
 	return fmt.Sprintf("%s, %s", times(math.Exp(mean/float64(n))), times(least))
 }
 
-// marked formats a ratio of drawknife's plan to another one. A ratio above 1 is bold, because drawknife's plan is then the worse one.
+// marked formats the ratio of the cost of drawknife's plan to another cost. A ratio above 1 is bold, because then drawknife's plan is the
+// more expensive one.
 func marked(x float64) string {
 	if x > 1+1e-9 {
 		return "**" + ratio(x) + "**"
@@ -194,7 +196,7 @@ func versions(rows []*row) string {
 	return "Karpenter " + strings.Join(found, ", ")
 }
 
-// command returns the command line as text, without the parts that are specific to this computer.
+// command returns the command line as text, with file names instead of absolute paths.
 func command(args []string) string {
 	words := []string{"go run ./corpus"}
 	for _, word := range args {

@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// measured is a file with the results of a run, with one line for each scenario. After a run was stopped, the next run continues with the
-// scenarios that are not in the file. To join runs with different scenarios, append one file to the other.
+// measured is a file with the results of a run. It has one line for each scenario. If a run was stopped, the next run continues with the
+// scenarios that are not in the file. To join the results of runs with different scenarios, append one file to the other.
 type measured struct {
 	file *os.File
 	rows map[string]*row
@@ -22,8 +22,8 @@ type measurement struct {
 	Record *record `json:"record"`
 }
 
-// openMeasured reads the file, or creates it if it does not exist. It adds the contents of the file to the records. It returns nil if name
-// is empty.
+// openMeasured reads the file, or creates it if it does not exist. It adds the records in the file to known. It returns nil if name is
+// empty.
 func openMeasured(name string, known records) (*measured, error) {
 	if name == "" {
 		return nil, nil
@@ -65,7 +65,7 @@ func (m *measured) of(name string) *row {
 	return m.rows[name]
 }
 
-// add writes a line at once, so that the run may be stopped at any time.
+// add writes the line of a scenario at once, so that the run may be stopped at any time.
 func (m *measured) add(r *row, known *record) error {
 	if m == nil {
 		return nil

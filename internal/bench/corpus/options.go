@@ -28,7 +28,7 @@ type options struct {
 	measured      string
 }
 
-// selection says which scenarios were selected.
+// selection has the options that select scenarios.
 type selection struct {
 	set, scenarios, families, rules, zones, seeds string
 	pods                                          int
@@ -91,8 +91,8 @@ func (w *selection) names(records records) ([]string, error) {
 	return nil, fmt.Errorf("--set %s: give ordinary, named, all or small", w.set)
 }
 
-// ordinary returns the selected ordinary clusters. Without rules about zones, the number of zones makes no difference, so only the first
-// number is used.
+// ordinary returns the selected ordinary clusters. Without rules about zones, the number of zones makes no difference, so only the first of
+// the selected numbers is used.
 func (w *selection) ordinary() ([]string, error) {
 	seeds, err := numbers("--seeds", w.seeds)
 	if err != nil {
@@ -148,7 +148,7 @@ func isOrdinary(name string) bool {
 	return err == nil && !slices.Contains(scenario.Saved(), name)
 }
 
-// smallNames returns the scenarios of the tests.
+// smallNames returns the scenarios that the tests plan.
 func smallNames() []string {
 	w := selection{set: "ordinary", families: "m5,c5+m5+r5", rules: strings.Join(workload.OrdinaryRules(), ","), zones: "3,6", seeds: "1,2"}
 	names, err := w.ordinary()

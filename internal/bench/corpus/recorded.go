@@ -17,11 +17,11 @@ var recordedJSON []byte
 // records has the records of scenarios, by name.
 type records map[string]*record
 
-// record has the known figures of one scenario. Unknown figures are left out. Costs are in USD per hour.
+// record has the figures that are known of one scenario. Unknown figures are left out. Costs are in USD per hour.
 type record struct {
 	Pods int `json:"pods"`
-	// Cost is the cost of drawknife's plan when it was last recorded. The next fields are the plan's bound, its CPU time and other results.
-	// If a plan leaves pods out, its bound holds only for the other pods.
+	// Cost is the cost of drawknife's plan when it was recorded last. The following fields are the plan's bound, its CPU time and other
+	// results. If the plan leaves out pods, its bound holds only for the other pods.
 	Cost          float64 `json:"cost,omitempty"`
 	Bound         float64 `json:"bound,omitempty"`
 	CPUSeconds    float64 `json:"cpuSeconds,omitempty"`
@@ -29,10 +29,10 @@ type record struct {
 	Unschedulable int     `json:"unschedulable,omitempty"`
 	// Karpenter is the result of Karpenter's plan, or nil if Karpenter did not plan the scenario.
 	Karpenter *karpenterRecord `json:"karpenter,omitempty"`
-	// ProvenBound is the highest proven lower bound. ProvenBy says how it was proven.
+	// ProvenBound is the highest lower bound that was proven for the scenario. ProvenBy says how it was proven.
 	ProvenBound float64 `json:"provenBound,omitempty"`
 	ProvenBy    string  `json:"provenBy,omitempty"`
-	// Best is the cost of the cheapest valid packing known. BestBy says who found it.
+	// Best is the cost of the cheapest valid packing that is known. BestBy says who or what found it.
 	Best   float64 `json:"best,omitempty"`
 	BestBy string  `json:"bestBy,omitempty"`
 }
@@ -46,7 +46,7 @@ type karpenterRecord struct {
 	Refused       int     `json:"refused,omitempty"`
 }
 
-// whole reports whether the plan places every pod, and on a node where a cluster would accept it.
+// whole reports whether the plan places every pod, each on a node that accepts it.
 func (k *karpenterRecord) whole() bool { return k.Unschedulable == 0 && k.Refused == 0 }
 
 func readRecords() (records, error) {
@@ -59,7 +59,7 @@ func readRecords() (records, error) {
 
 func (r records) names() []string { return slices.Sorted(maps.Keys(r)) }
 
-// of returns the record of a scenario. It adds an empty record if there is none.
+// of returns the record of a scenario. It adds an empty record if r has none.
 func (r records) of(name string) *record {
 	if r[name] == nil {
 		r[name] = &record{}
@@ -67,14 +67,14 @@ func (r records) of(name string) *record {
 	return r[name]
 }
 
-// found stores a packing if it is cheaper than all earlier packings by more than rounding errors.
+// found stores the cost of a packing if it is lower than Best by more than rounding errors.
 func (r *record) found(cost float64, by string) {
 	if cost > 0 && !math.IsInf(cost, 1) && (r.Best == 0 || cost < r.Best*(1-1e-6)) {
 		r.Best, r.BestBy = rounded(cost), by
 	}
 }
 
-// proved stores a bound if it is higher than all earlier bounds by more than rounding errors.
+// proved stores a bound if it is higher than ProvenBound by more than rounding errors.
 func (r *record) proved(bound float64, by string) {
 	if bound > r.ProvenBound*(1+1e-6) {
 		r.ProvenBound, r.ProvenBy = rounded(bound), by
@@ -84,7 +84,7 @@ func (r *record) proved(bound float64, by string) {
 // rounded rounds a price to six decimals. Prices have fewer decimals.
 func rounded(x float64) float64 { return math.Round(x*1e6) / 1e6 }
 
-// write stores the records in the folder of this program, relative to the working directory.
+// write stores the records in recorded.json in the folder of this program, which it looks for from the working directory.
 func (r records) write() error {
 	for _, folder := range []string{"corpus", ".", filepath.Join("internal", "bench", "corpus")} {
 		name := filepath.Join(folder, "recorded.json")

@@ -68,7 +68,7 @@ func (p *planner) measure(ctx context.Context, name string, done *measured) (*ro
 	return r, done.add(r, p.records.of(name))
 }
 
-// plan plans a scenario and compares the plan with the known figures. New figures are added to the records.
+// plan plans a scenario with drawknife, and compares the plan with the known figures. New figures are added to the records.
 func (p *planner) plan(ctx context.Context, name string) (*row, error) {
 	s, err := scenario.Named(name)
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *planner) plan(ctx context.Context, name string) (*row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("scenario %s: %w", name, err)
 		}
-		if theirs != nil { // otherwise the recorded plan is kept
+		if theirs != nil { // otherwise Karpenter's recorded plan is kept
 			known.Karpenter = theirs
 		}
 	}
@@ -106,7 +106,7 @@ func (p *planner) plan(ctx context.Context, name string) (*row, error) {
 	return r, nil
 }
 
-// recall sets drawknife's figures to the figures in the record.
+// recall sets drawknife's figures in the row to those in the record.
 func (r *row) recall(known *record) error {
 	if known.CPUSeconds == 0 {
 		return errors.New("no figures of drawknife are recorded: plan it with --runs 1 --record")
@@ -116,7 +116,7 @@ func (r *row) recall(known *record) error {
 	return nil
 }
 
-// ours plans with drawknife, and records the figures.
+// ours plans with drawknife, and records the figures of the plan.
 func (p *planner) ours(ctx context.Context, s *scheduling.Snapshot, j *judge.Judge, r *row, known *record) error {
 	var plan *scheduling.Plan
 	var times []float64
@@ -149,7 +149,7 @@ func (p *planner) ours(ctx context.Context, s *scheduling.Snapshot, j *judge.Jud
 	return nil
 }
 
-// pack runs the simple packers, if the pods have no rules.
+// pack runs the packers of internal/workload/packers, if the pods have no rules and the work is at most mostSteps.
 func (r *row) pack(s *scheduling.Snapshot, known *record) {
 	problem, err := packers.Of(s)
 	if err != nil || problem.Ruled > 0 || problem.Steps() > mostSteps {
@@ -165,7 +165,7 @@ func (r *row) pack(s *scheduling.Snapshot, known *record) {
 	known.found(firstFit.Cost, "first fit decreasing")
 }
 
-// mostSteps limits the work of the packers to about half a minute.
+// mostSteps limits the time of the packers to about half a minute.
 const mostSteps = 5_000_000_000
 
 // compare sets the fields that compare the plan with the known figures.

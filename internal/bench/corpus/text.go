@@ -70,7 +70,7 @@ func (t *table) summary(rows []*row) {
 const likelyFaster = 10
 
 // speedups describes the ratios of CPU times (Karpenter's divided by drawknife's): the geometric mean, the smallest ratio, and the plans
-// below likelyFaster. It returns "" if no ratio is known.
+// with a ratio below likelyFaster. It returns "" if no ratio is known.
 func speedups(rows []*row) string {
 	known := slices.DeleteFunc(slices.Clone(rows), func(r *row) bool { return r.Speedup <= 0 })
 	if len(known) == 0 {

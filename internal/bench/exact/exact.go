@@ -45,8 +45,8 @@ func Cost(s *scheduling.Snapshot) (float64, error) {
 		}
 		node[set] = j.CheapestNode(pods)
 	}
-	// best[set] is the price of the cheapest partition of the set into nodes. In each partition, one node holds the set's first pod, and
-	// perhaps others.
+	// best[set] is the lowest total price of nodes that hold all pods of the set. In each way to divide the set, one node holds the set's
+	// first pod and perhaps others.
 	best := make([]float64, 1<<n)
 	for set := 1; set < 1<<n; set++ {
 		best[set] = math.Inf(1)

@@ -10,11 +10,11 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// amounts are amounts of resources as integers, in the order of the judge's resource names. CPU is in thousandths of a core, memory is in
-// bytes, and other resources are in pieces.
+// amounts are amounts of resources as integers, in the order of Judge.resources. CPU is in thousandths of a core, memory is in bytes, and
+// other resources are in pieces.
 type amounts []int64
 
-// findResources finds all resources that pods of the workload request.
+// findResources sets the list of all resources that pods of the workload request.
 func (j *Judge) findResources() {
 	found := map[corev1.ResourceName]bool{corev1.ResourcePods: true}
 	collect := func(pod *corev1.Pod) {
@@ -36,7 +36,8 @@ func (j *Judge) findResources() {
 	j.resources = slices.Sorted(maps.Keys(found))
 }
 
-// vector converts a list to amounts. Requests are rounded up, as in Kubernetes. The amounts of nodes are whole numbers.
+// vector converts a list to amounts. Requests are rounded up, as in Kubernetes. The amounts of nodes are whole numbers, so they are not
+// rounded.
 func (j *Judge) vector(list corev1.ResourceList) amounts {
 	v := make(amounts, len(j.resources))
 	for i, name := range j.resources {

@@ -31,7 +31,7 @@ func newBinding(j *Judge) *binding {
 	return &binding{j: j, target: make(map[string]*machine), seen: make(map[string]int)}
 }
 
-// add adds a node, with the pods that the plan places on it.
+// add adds a node, and the pods that the plan places on it.
 func (b *binding) add(m *machine, pods []string) {
 	m.freeAtFirst, m.portsAtFirst = m.free, m.ports
 	b.nodes = append(b.nodes, m)
@@ -42,7 +42,7 @@ func (b *binding) add(m *machine, pods []string) {
 	}
 }
 
-// stand adds the pods that already run on the node that was added last.
+// stand adds the pods that already run on the existing node n, which was added last.
 func (b *binding) stand(n *scheduling.Node) {
 	for _, pod := range n.Pods {
 		if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
@@ -51,18 +51,18 @@ func (b *binding) stand(n *scheduling.Node) {
 	}
 }
 
-// homeless adds pods for which the plan names a node that does not exist.
+// homeless records pods that the plan places on a node that does not exist.
 func (b *binding) homeless(pods []string) {
 	for _, key := range pods {
 		b.seen[key]++
 	}
 }
 
-// leaveOut marks a pod that the plan does not place.
+// leaveOut records a pod that the plan does not place.
 func (b *binding) leaveOut(key string) { b.seen[key]++ }
 
-// bind returns the refusals. It binds pods in the plan's order if the plan states one, and otherwise node by node. It tries refused pods
-// again until no more pods can be bound.
+// bind tries to bind all pods and returns the refusals. It binds pods in the plan's order if the plan states one, and otherwise node by
+// node. It tries refused pods again until no more pods can be bound.
 func (b *binding) bind(order []string) []string {
 	for key, n := range b.seen {
 		if b.j.pods[key] == nil {
@@ -92,21 +92,22 @@ func (b *binding) bind(order []string) []string {
 	return append(b.refusals, least...)
 }
 
-// deferrals returns the orders in which to try to bind the pods. Each function of the list says which pods are bound after all others. The
-// plan's own order can fail because it binds a pod before other pods that must be counted first. The plan is valid if all pods can be bound
-// in one of the orders.
+// deferrals returns conditions for pods that are bound after all others. The judge binds all pods once for each condition, and the plan is
+// valid if all pods can be bound at least once. The plan's own order can fail because it binds a pod before pods that the pod's rules must
+// count first.
 func deferrals() []func(*candidate) bool {
 	return []func(*candidate) bool{
 		func(*candidate) bool { return false },
-		// Pods without rules about other pods only increase counts, which may keep other pods off. So bind them last.
+		// Pods without rules about other pods need no particular place in the order. But rules of other pods may count them and then refuse
+		// those pods. So bind the pods without rules last.
 		func(c *candidate) bool { return !c.kind.asks() },
-		// A planner may fix a node's zone only when it places the first pod that depends on the zone. It has not counted earlier pods by
-		// zone, so bind these pods last.
+		// A planner may decide a node's zone only when it places the first pod with a rule about zones there. It has not counted the node's
+		// earlier pods by zone, so bind these pods last.
 		func(c *candidate) bool { return c.on.zoneless[c.key] },
 	}
 }
 
-// start removes all bindings except those of the pods that already run.
+// start removes all bindings except those of pods that already ran before the plan.
 func (b *binding) start() {
 	for _, m := range b.nodes {
 		m.free, m.ports = slices.Clone(m.freeAtFirst), maps.Clone(m.portsAtFirst)
@@ -115,7 +116,7 @@ func (b *binding) start() {
 	for _, m := range b.nodes {
 		m.zoneless = make(map[string]bool)
 	}
-	// kindOf registers the rules. All rules must be registered before the first pod is counted.
+	// kindOf registers the rules of a pod. All rules must be registered before the first pod is counted.
 	minded := make(map[*machine]bool)
 	for _, key := range b.order {
 		if a := b.j.pods[key]; a != nil {
@@ -136,7 +137,7 @@ func (b *binding) refuse(format string, args ...any) {
 	b.refusals = append(b.refusals, fmt.Sprintf(format, args...))
 }
 
-// waiting returns the pods to bind, each once. The stated order comes first, then the order of the plan.
+// waiting returns the pods to bind, each once and with its node. Pods in the parameter order come first, then the others in b.order.
 func (b *binding) waiting(order []string) []*candidate {
 	var out []*candidate
 	taken := make(map[string]bool, len(b.order))
@@ -158,8 +159,8 @@ type candidate struct {
 	on   *machine
 }
 
-// bindAll refuses pods that their node can never accept, and binds as many of the other pods as possible. Pods for which later returns true
-// are tried last.
+// bindAll binds as many pods as possible, and returns the refusals of the others. It does not try pods that their node can never accept.
+// Pods for which later returns true are tried after all others.
 func (b *binding) bindAll(waiting []*candidate, later func(*candidate) bool) []string {
 	var refused []string
 	var first, last []*candidate
@@ -182,7 +183,7 @@ func (c *candidate) refused(why string) string {
 	return fmt.Sprintf("pod %s on %s: %s", c.key, c.on.name, why)
 }
 
-// pass tries the pods in turn until a whole round binds none. It returns the pods that were not bound.
+// pass tries all waiting pods in turn, and repeats this until no more pod can be bound. It returns the pods that were not bound.
 func (b *binding) pass(waiting []*candidate) []*candidate {
 	for {
 		left := waiting[:0:0]
@@ -202,7 +203,7 @@ func (b *binding) pass(waiting []*candidate) []*candidate {
 	}
 }
 
-// why says what keeps a pod from being bound to its node now, or returns "" if nothing does.
+// why says what keeps the pod from being bound to its node now, or returns "" if nothing does.
 func (b *binding) why(c *candidate) string {
 	if i := c.on.free.lacking(c.need); i >= 0 {
 		return "no room: " + string(b.j.resources[i])
@@ -213,7 +214,7 @@ func (b *binding) why(c *candidate) string {
 	return b.peers.refuses(c.kind, c.on)
 }
 
-// hostPort is a port of a node. An empty address means any address.
+// hostPort is a port on a node that a pod uses. An empty address means any address.
 type hostPort struct {
 	address  string
 	protocol corev1.Protocol

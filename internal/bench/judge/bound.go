@@ -49,7 +49,8 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if len(classes) > manyClasses {
 		return best
 	}
-	// Which of several classes with equal requests gets which value is a guess. Exchange values if this proves a higher bound.
+	// If several classes have equal requests, it is a guess which value belongs to which class. So exchange the values of two such classes
+	// if this proves a higher bound.
 	for a := range classes {
 		for b := range a {
 			if values[a] == values[b] || !slices.Equal(classes[a].need, classes[b].need) {
@@ -66,16 +67,16 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	return best
 }
 
-// hints has the certificate's multipliers by instance type, and the resources that it counts in whole pods.
+// hints has the certificate's multipliers, and the resources that it counts in whole pods, both by instance type.
 type hints struct {
 	l       map[string][]float64
 	counted map[string]wholePods
 }
 
-// manyClasses is the number of classes above which these guesses are not improved, because the work grows with its square.
+// manyClasses is the number of classes above which these guesses are not improved, because the time grows with the square of the number.
 const manyClasses = 200
 
-// proven returns the bound that the values prove after they were lowered as far as necessary.
+// proven returns the bound that the hinted values prove after prove has lowered them as far as necessary.
 func (j *Judge) proven(hinted []float64, classes []*class, multipliers hints, whole wholeUnits) float64 {
 	values := slices.Clone(hinted)
 	j.prove(values, classes, multipliers, whole)
@@ -93,7 +94,7 @@ type class struct {
 	// single is true if no two pods of the class fit on one node
 	single bool
 	count  int
-	// the price per pod of a node that holds only pods of this class
+	// alone is the price per pod of a node that holds only pods of this class
 	alone float64
 }
 
@@ -138,7 +139,7 @@ func amountsKey(a amounts) string {
 	return string(b)
 }
 
-// keepsAway reports whether no two pods that are equal to this pod can share a node.
+// keepsAway reports whether the pod's anti-affinity keeps two equal pods from sharing a node.
 func (j *Judge) keepsAway(pod *corev1.Pod) bool {
 	a := pod.Spec.Affinity
 	if a == nil || a.PodAntiAffinity == nil {
@@ -157,8 +158,8 @@ type offer struct {
 	accepts map[*shape]bool
 }
 
-// offers returns the nodes that any pool can buy. If several nodes have the same type, room and values of the labels that pods use, it
-// returns only the cheapest.
+// offers returns the nodes that the pools can buy. If several nodes have the same type, the same room and the same values of the labels
+// that pods use, it returns only the cheapest.
 func (j *Judge) offers() []*offer {
 	if j.bought != nil {
 		return j.bought
@@ -195,8 +196,8 @@ func (j *Judge) offers() []*offer {
 	return j.bought
 }
 
-// offer converts an option of the pool to an offer. If the option does not state a label, its node may get any value of the label. So the
-// node counts as accepting pods that require such labels.
+// offer converts an option of the pool to an offer. If the pool has a requirement about a label that the option does not state, the node
+// may get any value of that label. Then the node counts as accepting all pods that tolerate its taints.
 func (p *pool) offer(o *option, shapes []*shape) *offer {
 	out := &offer{name: o.it.Name, node: &corev1.Node{}, room: slices.Clone(o.room), price: o.offering.Price, accepts: make(map[*shape]bool, len(shapes))}
 	out.node.Labels, out.node.Spec.Taints = o.labels, p.object.Spec.Template.Spec.Taints
@@ -208,7 +209,7 @@ func (p *pool) offer(o *option, shapes []*shape) *offer {
 	return out
 }
 
-// most returns how many pods of the class fit on a node of the offer without other pods.
+// most returns how many pods of the class fit on an empty node of the offer.
 func (c *class) most(o *offer) int64 {
 	if !o.accepts[c.shape] {
 		return 0
@@ -233,8 +234,8 @@ func (c *class) fitting(room amounts) int64 {
 	return n
 }
 
-// hint sets the value of each class to the value of the class with equal requests in the certificate. If several classes have equal
-// requests, the classes whose pods are most expensive alone get the highest values, as far as the numbers of pods allow.
+// hint returns a value for each class: that of the certificate's class with equal requests. If several classes have equal requests, those
+// with the highest price alone get the highest values, as far as the numbers of pods allow.
 func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64 {
 	byNeed := make(map[string][]planning.CertificateClass)
 	for _, c := range stated.Classes {
@@ -274,7 +275,7 @@ func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64
 	return values
 }
 
-// prove lowers the values until no available node can hold pods with a total value above its price.
+// prove lowers the values until no offer can hold pods with a total value above its price.
 func (j *Judge) prove(values []float64, classes []*class, multipliers hints, whole wholeUnits) {
 	none := make([]float64, len(j.resources)+len(whole))
 	for _, o := range j.offers() {
@@ -303,7 +304,7 @@ func (j *Judge) prove(values []float64, classes []*class, multipliers hints, who
 	}
 }
 
-// pile has the data for computing the largest value of pods that one node can hold.
+// pile has what is needed to compute the highest value of pods that one node can hold.
 type pile struct {
 	classes     []*class
 	values      []float64
@@ -314,9 +315,9 @@ type pile struct {
 	counted wholePods
 }
 
-// worth returns an upper bound on the total value of pods that fit on the node together. Any multipliers λ >= 0 prove a bound. It is the
-// sum of two parts: the base Σ room·λ, and the excess Σ fitting·max(0, value - need·λ). If some resources are counted in whole pods, the
-// excess includes only the best pods that fit together.
+// worth returns an upper bound on the total value of pods that fit on the node together, as the sum of base and excess. Any multipliers λ
+// >= 0 prove such a bound. base is Σ room·λ over the resources, and excess is Σ fitting·max(0, value - need·λ) over the classes. If some
+// resources are counted in whole pods, excess includes only the pods with the highest value that fit together.
 func (p *pile) worth() (base, excess float64) {
 	for r, l := range p.multipliers {
 		base += l * float64(max(p.room[r], 0))
@@ -338,7 +339,7 @@ func (p *pile) worth() (base, excess float64) {
 	return base, excess
 }
 
-// paid returns need·λ for a class.
+// paid returns need·λ for one pod of the class.
 func (p *pile) paid(c *class) float64 {
 	sum := 0.0
 	for r, l := range p.multipliers {
@@ -347,8 +348,8 @@ func (p *pile) paid(c *class) float64 {
 	return sum
 }
 
-// improve searches for multipliers that prove a lower value of worth. worth is convex in the multipliers. The search first scales all
-// multipliers together, and then changes one after the other.
+// improve searches for multipliers with which worth is lower. worth is convex in the multipliers. The search first scales all multipliers
+// together, and then changes them one after another.
 func (p *pile) improve(price float64) {
 	start := p.multipliers
 	if base, _ := p.worth(); base > 0 {
@@ -375,7 +376,8 @@ func (p *pile) improve(price float64) {
 	}
 }
 
-// search finds the x from 0 to high for which at(x) proves the lowest worth. It uses these multipliers if they are better than before.
+// search finds the x from 0 to high for which worth is lowest with the multipliers at(x). It uses these multipliers if worth is lower with
+// them than before.
 func (p *pile) search(high float64, at func(float64) []float64) {
 	value := func(l []float64) float64 {
 		q := *p
@@ -397,7 +399,7 @@ func (p *pile) search(high float64, at func(float64) []float64) {
 	}
 }
 
-// lower reduces the values of the classes that fit: of the value beyond need·λ, only the given share remains.
+// lower reduces the values of the classes that fit on the node: of the part of a value above need·λ, only the given share remains.
 func (p *pile) lower(share float64) {
 	share *= 1 - 1e-12 // rounding must not invalidate the proof
 	for i, c := range p.classes {
@@ -408,9 +410,9 @@ func (p *pile) lower(share float64) {
 	}
 }
 
-// absorbed returns an upper bound on the total value of the pods that existing nodes can hold.
+// absorbed returns an upper bound on the total value of the pods that the existing nodes can hold.
 func (j *Judge) absorbed(classes []*class, values []float64, multipliers hints, whole wholeUnits) float64 {
-	// Any multipliers prove such a bound. Only a sample of them is tried, to limit the work.
+	// Any multipliers prove such a bound. Only some of the certificate's multipliers are tried, to limit the time.
 	names := slices.Sorted(maps.Keys(multipliers.l))
 	if fractions := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return multipliers.counted[n] != nil }); len(fractions) > 0 {
 		names = fractions

@@ -32,7 +32,7 @@ type asking struct {
 	shape *shape
 }
 
-// shape has a pod's conditions for nodes. Pods with equal node selector, node affinity and tolerations share one shape.
+// shape has a pod's conditions for its node. Pods with equal node selector, node affinity and tolerations share one shape.
 type shape struct {
 	key         string
 	affinity    nodeaffinity.RequiredNodeAffinity
@@ -94,7 +94,7 @@ func (s *shape) untolerated(node *corev1.Node) (corev1.Taint, bool) {
 	}, false)
 }
 
-// runsOn reports whether a DaemonSet runs its pod on the node.
+// runsOn reports whether a DaemonSet with this pod runs on the node.
 func (j *Judge) runsOn(pod *corev1.Pod, node *corev1.Node) bool {
 	match, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(node)
 	s := shape{tolerations: pod.Spec.Tolerations}
@@ -163,7 +163,7 @@ func capacityOf(o *option) amounts {
 	return amounts{cpu.MilliValue(), memory.Value(), 1}
 }
 
-// overLimits finds pools whose existing and new nodes together exceed the pool's limits.
+// overLimits returns a refusal for each pool whose existing and new nodes together exceed the pool's limits.
 func (j *Judge) overLimits(used map[string]amounts) []string {
 	for i := range j.s.Nodes {
 		n := &j.s.Nodes[i]

@@ -24,7 +24,7 @@ type machine struct {
 	ports  map[hostPort]bool
 	isNew  bool
 	option *option // the offering with which a new node is bought
-	// zoneless has the plan's pods that come before the node's first pod with a rule about zones.
+	// zoneless has the pods that the plan places on the node before the node's first pod with a rule about zones.
 	zoneless map[string]bool
 	// freeAtFirst is the value of free before pods of the plan are bound.
 	freeAtFirst  amounts
@@ -35,8 +35,8 @@ type machine struct {
 type option struct {
 	it       *cloudprovider.InstanceType
 	offering *cloudprovider.Offering
-	// labels are the labels that the node gets from the pool, the type and the offering. stated are the keys for which these three have a
-	// requirement, including keys of labels that must be absent.
+	// labels are the labels that a node gets from the pool, the type and the offering. stated has the keys about which these three say
+	// something, including keys of labels that must be missing.
 	labels map[string]string
 	stated map[string]bool
 	room   amounts
@@ -83,8 +83,8 @@ func (j *Judge) newPool(np *scheduling.NodePool) *pool {
 	return p
 }
 
-// state adds labels. A requirement with a single value sets the label to this value. DoesNotExist means that the label is absent. If
-// several values are possible, the label is unknown.
+// state adds labels. A requirement with a single value gives the label this value. With DoesNotExist the label is missing. Otherwise the
+// label is unknown.
 func (o *option) state(entries []v1.NodeSelectorRequirementWithMinValues) {
 	for _, e := range entries {
 		switch {
@@ -97,7 +97,7 @@ func (o *option) state(entries []v1.NodeSelectorRequirementWithMinValues) {
 	}
 }
 
-// meets reports whether the requirements allow the option. If the option does not state a key, the label may get any value.
+// meets reports whether the requirements allow the option. If the option does not state a key, any value is possible.
 func (o *option) meets(entries []v1.NodeSelectorRequirementWithMinValues) bool {
 	for _, e := range entries {
 		value, present := o.labels[e.Key]
@@ -141,8 +141,8 @@ func allows(e v1.NodeSelectorRequirementWithMinValues, value string, present boo
 	return false
 }
 
-// launch returns the final node for a planned one. It buys the node with the cheapest offering that the requirements allow. If several are
-// equally cheap, it uses the first by instance type.
+// launch returns the node that a planned node becomes. It buys the cheapest offering that the node's requirements allow. If several
+// offerings are equally cheap, it buys the one whose instance type has the first name.
 func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	p := j.pools[n.Pool]
 	if p == nil {
@@ -179,7 +179,7 @@ func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	return m, nil
 }
 
-// standing returns an existing node of the workload. Its free resources are those that its pods and its DaemonSets don't use.
+// standing returns an existing node of the workload. Its free resources are those that its pods and the DaemonSets leave.
 func (j *Judge) standing(n *scheduling.Node) *machine {
 	m := &machine{name: n.Name, node: &corev1.Node{}, ports: make(map[hostPort]bool)}
 	var room corev1.ResourceList

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// peers counts pods, for rules that depend on other pods.
+// peers counts pods by domains, for rules about other pods.
 type peers struct {
 	j      *Judge
 	nodes  []*machine
@@ -21,22 +21,22 @@ type peers struct {
 	all    []*group
 }
 
-// kind has the properties of a pod that matter for such rules. Pods with equal namespace, labels and rules have the same kind.
+// kind has the properties of a pod that matter for rules about other pods. Pods with equal namespace, labels and rules have the same kind.
 type kind struct {
 	namespace string
 	labels    labels.Set
 	spreads   []rule
 	together  []rule
 	apart     []rule
-	// matching are the groups with selectors that match pods of the kind. It has all matching groups that are known so far.
+	// matching are the groups whose selectors match pods of the kind. It includes the first known groups of peers.all that match.
 	matching []*group
 	known    int
 }
 
-// asks reports whether the pod has rules about other pods.
+// asks reports whether pods of the kind have rules about other pods.
 func (k *kind) asks() bool { return len(k.spreads)+len(k.together)+len(k.apart) > 0 }
 
-// minds reports whether a rule of the pod uses this topology key.
+// minds reports whether a rule of pods of the kind uses this topology key.
 func (k *kind) minds(key string) bool {
 	for _, rules := range [][]rule{k.spreads, k.together, k.apart} {
 		if slices.ContainsFunc(rules, func(r rule) bool { return r.group.key == key }) {
@@ -46,7 +46,7 @@ func (k *kind) minds(key string) bool {
 	return false
 }
 
-// rule is one rule of a pod: the group that it counts, and whether the pod itself belongs to the group.
+// rule is one rule of a pod: the group of pods that it is about, and whether the pod itself belongs to the group.
 type rule struct {
 	group      *group
 	self       bool
@@ -54,18 +54,18 @@ type rule struct {
 	minDomains int
 }
 
-// group counts the pods that a selector matches, by domain of a topology key.
+// group counts the pods that match the selectors, in each domain of a topology key.
 type group struct {
 	key        string
 	namespaces func(string) bool
 	selectors  []labels.Selector // all must match
-	// the nodes with domains that a spread constraint counts; nil means all nodes
+	// the nodes whose domains a spread constraint counts; nil means all nodes
 	eligible []bool
 	domains  map[string]int
 	total    int
-	// least is the smallest count of all domains of eligible nodes. atLeast is how many domains have this count.
+	// least is the smallest number of pods in a domain of eligible nodes. atLeast is the number of domains with so many pods.
 	least, atLeast int
-	// owners is, by domain, the number of pods with anti-affinity to the group.
+	// owners has, by domain, the number of pods with anti-affinity to the group.
 	owners map[string]int
 }
 
@@ -77,8 +77,9 @@ func newPeers(j *Judge, nodes []*machine) *peers {
 	return p
 }
 
-// kindOf returns the kind of a pod. It makes the kind if the pod is the first of it. Call it for all pods with rules before the first pod
-// is placed. Otherwise the counts of their groups would lack earlier pods. (place also finds groups that were added later.)
+// kindOf returns the kind of the pod. It adds the kind if the pod is the first of its kind. Call it for all pods with rules before the
+// first pod is placed. Otherwise the counts of the pod's groups would lack the pods placed before. (place also finds groups that were added
+// later.)
 func (p *peers) kindOf(pod *corev1.Pod) *kind {
 	rules := struct {
 		Namespace string
@@ -129,8 +130,8 @@ func (p *peers) newKind(pod *corev1.Pod) *kind {
 	return k
 }
 
-// spread returns the group for a spread constraint. Its domains are those of nodes that match the pod's node selector and affinity and that
-// have the topology keys of all the pod's constraints.
+// spread returns the group for a spread constraint. Its domains are those of the nodes that have the topology keys of all the pod's
+// constraints and that the pod's node selector and affinity, and its tolerations if the constraint says so, allow.
 func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c *corev1.TopologySpreadConstraint) rule {
 	selector := withLabels(c.LabelSelector, pod, c.MatchLabelKeys, nil)
 	shape := p.j.shapeOf(pod)
@@ -173,7 +174,7 @@ func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c
 	return r
 }
 
-// affinity returns the group for an affinity term. It counts pods that match all the given terms.
+// affinity returns the group for the topology key of the affinity term t. It counts pods that match all the given terms.
 func (p *peers) affinity(pod *corev1.Pod, terms []corev1.PodAffinityTerm, t *corev1.PodAffinityTerm) rule {
 	id := []string{"affinity", t.TopologyKey}
 	var selectors []labels.Selector
@@ -195,7 +196,7 @@ func (p *peers) affinity(pod *corev1.Pod, terms []corev1.PodAffinityTerm, t *cor
 	return rule{group: g, self: self}
 }
 
-// namespaces returns the namespaces of a term, as a text and as a function.
+// namespaces returns the namespaces of a term, as a text and as a function that reports whether a namespace is one of them.
 func (p *peers) namespaces(pod *corev1.Pod, t *corev1.PodAffinityTerm) (string, func(string) bool) {
 	names := slices.Clone(t.Namespaces)
 	if len(names) == 0 && t.NamespaceSelector == nil {
@@ -218,8 +219,8 @@ func (p *peers) namespaces(pod *corev1.Pod, t *corev1.PodAffinityTerm) (string, 
 	return text + ";" + selector.String(), func(ns string) bool { return everywhere || slices.Contains(names, ns) }
 }
 
-// withLabels returns the selector with added conditions, for which it takes the values of the keys match and mismatch from the pod's
-// labels.
+// withLabels returns the selector with additional conditions: a pod must have the given pod's values of the labels match, and must not have
+// its values of the labels mismatch.
 func withLabels(s *metav1.LabelSelector, pod *corev1.Pod, match, mismatch []string) labels.Selector {
 	if s == nil {
 		return labels.Nothing()
@@ -282,7 +283,7 @@ func (p *peers) refuses(k *kind, m *machine) string {
 			return "spread over " + r.group.key + " is too uneven"
 		}
 	}
-	first := true // true if no pod matches anywhere and the pod matches its own term
+	first := true // true if no pod matches anywhere and the pod matches its own terms
 	met := true
 	for _, r := range k.together {
 		domain, present := m.node.Labels[r.group.key]
@@ -308,7 +309,7 @@ func (p *peers) refuses(k *kind, m *machine) string {
 	return ""
 }
 
-// place counts a pod of the kind after it was bound to the node.
+// place counts a pod of the kind that was bound to the node.
 func (p *peers) place(k *kind, m *machine) {
 	for _, g := range p.matches(k) {
 		domain, present := m.node.Labels[g.key]
@@ -331,7 +332,7 @@ func (p *peers) place(k *kind, m *machine) {
 	}
 }
 
-// recount sets least and atLeast from the counts.
+// recount computes least and atLeast from domains.
 func (g *group) recount() {
 	g.least, g.atLeast = 0, 0
 	if len(g.domains) == 0 {

@@ -8,12 +8,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// wholePods are the resources for which a certificate counts whole pods on an instance type. This is only a hint, like the certificate's
-// values. Pods don't fit on a node together if they use more units than the node has.
+// wholePods are the resources in which a certificate counts whole pods on an instance type. Like the certificate's values, this is only a
+// hint. Pods that use more units than the node has don't fit on the node together.
 type wholePods []wholeUnit
 
-// maxTable limits the number of combinations of units in the table of most. Certificates count in large units, so their tables stay below
-// it.
+// maxTable limits the size of the table in most: the number of combinations of units. Certificates count in large units, so their tables
+// are smaller.
 const maxTable = 1 << 20
 
 func (j *Judge) wholePods(t *planning.CertificateType) wholePods {
@@ -31,8 +31,9 @@ func (j *Judge) wholePods(t *planning.CertificateType) wholePods {
 	return out
 }
 
-// most returns the largest total value of whole pods that fit together. value has the value of one pod for each class. It fills a table
-// with all combinations of units, one pod after the other. If the table would be too large, it does not count in whole pods.
+// most returns the highest total value of whole pods that fit together. value has, for each class, the value of one pod. It fills a table
+// that has an entry for each combination of units, one pod after another. If the table would have more than maxTable entries, it returns a
+// higher bound: for each class, the value of all pods of the class that fit without other pods.
 func (w wholePods) most(classes []*class, value []float64, room amounts) float64 {
 	size, width := int64(1), make([]int64, len(w))
 	for i, u := range w {

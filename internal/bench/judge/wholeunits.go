@@ -8,9 +8,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// wholeUnits are the resources that a certificate counts in whole units. This is only a hint, like the certificate's values. Round the
-// requests of pods and the room of a node down to whole units: pods that fit on the node together then also fit in these units. So the
-// proof may use whole units as additional resources.
+// wholeUnits are the resources of which a certificate counts whole units. Like the certificate's values, this is only a hint. If the
+// requests of pods and the room of a node are rounded down to whole units, pods that fit on the node together still fit. So the proof may
+// use whole units as additional resources.
 type wholeUnits []wholeUnit
 
 type wholeUnit struct {
@@ -38,7 +38,7 @@ func (j *Judge) wholeUnits(hint *scheduling.Certificate) wholeUnits {
 	return out
 }
 
-// counted returns the amounts, followed by the numbers of whole units in them.
+// counted returns the amounts a, followed by the number of whole units in a for each of w.
 func (w wholeUnits) counted(a amounts) amounts {
 	out := make(amounts, len(a), len(a)+len(w))
 	copy(out, a)

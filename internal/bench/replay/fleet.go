@@ -207,7 +207,7 @@ func (f *Fleet) Apply(step *Step) error {
 	return nil
 }
 
-// launch returns the launched node, with an age of one hour.
+// launch returns the node that is launched, with an age of one hour.
 func (f *Fleet) launch(l *Launch) (scheduling.Node, error) {
 	var none scheduling.Node
 	s := f.Snapshot

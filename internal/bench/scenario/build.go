@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// snapshot converts the file to a snapshot. Paths of catalogs are relative to folder.
+// snapshot converts the scenario file to a snapshot. Paths of catalogs are relative to folder.
 func (f *File) snapshot(folder string) (*scheduling.Snapshot, error) {
 	s := &scheduling.Snapshot{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Vocabulary: requirements.CoreVocabulary()}
 	if err := f.addPools(s, folder); err != nil {
@@ -87,7 +87,7 @@ func (f *File) addPools(s *scheduling.Snapshot, folder string) error {
 	return addTypes(s, facts, nil)
 }
 
-// use sets the same instance types for all pools.
+// use gives all pools of the snapshot the same instance types.
 func use(s *scheduling.Snapshot, types []*cloudprovider.InstanceType) {
 	const name = "types"
 	s.Catalogs = map[string][]*cloudprovider.InstanceType{name: types}
@@ -154,7 +154,7 @@ func (d *Deployment) pod(name string) *corev1.Pod {
 	return pod
 }
 
-// podTerms returns all terms about other pods.
+// podTerms returns all terms of pod affinity and anti-affinity, required and preferred.
 func podTerms(a *corev1.Affinity) []*corev1.PodAffinityTerm {
 	var terms []*corev1.PodAffinityTerm
 	add := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {

@@ -54,7 +54,7 @@ func FromTrace(o Objects, d Draw) (*Scenario, error) {
 	return s, nil
 }
 
-// drawnTrace draws a trace from the files of the openb trace.
+// drawnTrace draws a trace from the files of the openb trace, which must be in the folder that DataVariable names.
 func drawnTrace(d Draw) (*Scenario, error) {
 	o, found := OpenB(os.Getenv(DataVariable))
 	if !found {
@@ -63,8 +63,8 @@ func drawnTrace(d Draw) (*Scenario, error) {
 	return FromTrace(o, d)
 }
 
-// rows draws the rows of the trace. Each size of the trace is changed once, for all pods of this size, because a trace has few sizes with
-// many pods each.
+// rows draws the rows of a new trace from the given rows. Each size (CPU, memory and GPUs) is changed once, for all pods of that size,
+// because a trace has few sizes with many pods each.
 func (d *Draw) rows(given []traceRow) ([]traceRow, error) {
 	if len(given) == 0 {
 		return nil, errors.New("cannot draw a trace from a trace without pods")
@@ -76,7 +76,7 @@ func (d *Draw) rows(given []traceRow) ([]traceRow, error) {
 	for _, row := range given {
 		s := shape{row.cpu, row.memory, row.gpus}
 		if _, known := changed[s]; !known {
-			// The factor is usually within a tenth of 1. CPU is rounded to multiples of 0.1, and memory to multiples of 64 MiB.
+			// The factor is usually from 0.9 to 1.1. CPU is rounded to multiples of 0.1, and memory to multiples of 64 MiB.
 			changed[s] = shape{step(row.cpu, 100, r), step(row.memory, 64, r), row.gpus}
 		}
 		if row.gpus == 0 {
@@ -110,8 +110,8 @@ func step(amount, size int64, r *rand.Rand) int64 {
 	return max(1, int64(math.Round(float64(amount)*by/float64(size)))) * size
 }
 
-// models draws the GPU models that a pod accepts, with EC2's names for them. It uses the models in the trace that EC2 also offers, in
-// proportion to their numbers on the trace's nodes. One pod in ten accepts two models.
+// models draws the GPU models that a pod accepts, by EC2's names. It uses the models of the trace that EC2 also offers, about as often as
+// the trace's nodes have them. One pod in ten accepts two models.
 func models(r *rand.Rand) []string {
 	switch n := r.IntN(10); {
 	case n < 5:

@@ -68,7 +68,7 @@ type Nodes struct {
 	Pods map[string]int `json:"pods,omitempty"`
 }
 
-// maxFileBytes bounds a scenario file.
+// maxFileBytes is the largest size of a scenario file.
 const maxFileBytes = 16 << 20
 
 // Read makes a scenario from a file. If pods > 0, the deployments are scaled so that this is the total number of pending pods.
@@ -196,7 +196,7 @@ func (f *File) check() error {
 	return errors.Join(wrong...)
 }
 
-// scale changes the pod counts of the deployments in proportion, so that their sum is pods.
+// scale changes the pod counts of the deployments in proportion, so that they add up to the parameter pods.
 func (f *File) scale(pods int) error {
 	if pods < 0 || pods > maxPods {
 		return fmt.Errorf("%d pods: give 1 to %d, or 0 for those of the file", pods, maxPods)
@@ -208,7 +208,7 @@ func (f *File) scale(pods int) error {
 	if pods == 0 || total == 0 {
 		return nil
 	}
-	// Rounding the running sums spreads the rounding errors evenly, and makes the last sum exact.
+	// Rounding the sums so far spreads the rounding errors evenly, and makes the last sum exact.
 	before, sum := 0, 0
 	for i := range f.Deployments {
 		sum += f.Deployments[i].Count

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// fleetFill is the share of a fleet's capacity that is used.
+// fleetFill is the share of a fleet's capacity that pods use.
 const fleetFill = 0.4
 
 // maxFleet limits the number of nodes of a fleet.
@@ -17,7 +17,7 @@ const maxFleet = 20_000
 
 var fleetName = regexp.MustCompile(`^consolidate(-mixed)?-([1-9][0-9]{0,4})$`)
 
-// fleetPrefix, followed by the name of an ordinary fleet, is the name of a fleet to consolidate.
+// fleetPrefix, followed by the name of an ordinary fleet, is the name of the scenario that consolidates this fleet.
 const fleetPrefix = "consolidate-"
 
 // IsFleet reports whether a name is the name of a fleet to consolidate.

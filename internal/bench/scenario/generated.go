@@ -42,7 +42,7 @@ func Sizes() []Size {
 	}
 }
 
-// maxPods limits the number of generated pods. The objects of more pods would need too much memory.
+// maxPods is the largest number of generated pods. The objects of more pods would need too much memory.
 const maxPods = 1_000_000
 
 // Generated makes a scenario of Sizes with the given number of pods. 0 means its full size.

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// sized matches the names LETTERS-PODS and LETTERS-PODS-sSEED. The second form is for seeds other than workload.Seed.
+// sized matches names of the forms LETTERS-PODS and LETTERS-PODS-sSEED. The second form is for seeds other than workload.Seed.
 var sized = regexp.MustCompile(`^([a-z]+)-([1-9][0-9]{0,6})(?:-s([0-9]{1,19}))?$`)
 
 // Named makes any scenario of the corpus from its name:

@@ -28,7 +28,7 @@ type Objects struct {
 	Files []string
 	// Catalog is a catalog of EC2, in the form of simulate --catalog. Empty means the embedded catalog.
 	Catalog string
-	// draw, if it is not nil, draws another trace from each pod list.
+	// draw, if it is not nil, draws a new trace from each pod list.
 	draw *Draw
 }
 
@@ -125,8 +125,8 @@ func readCatalog(name string) (*catalog.Catalog, error) {
 	return facts, nil
 }
 
-// addTypes sets the instance types of each pool. They follow from the pool's node class and the catalog's facts. If the node class is
-// missing, the default class is used. Pools with equal settings share one list.
+// addTypes sets the instance types of each pool. They follow from the pool's node class and from facts, the data about instance types. If
+// the node class is missing, the default class is used. Pools with equal settings share one list.
 func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []kinds.NodeClass) error {
 	byName := make(map[string]*awsv1.EC2NodeClass, len(classes))
 	for _, object := range classes {
@@ -152,7 +152,7 @@ func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []kinds.No
 	return nil
 }
 
-// anyNode returns the pool that is used if the input has no pools. It allows Linux on amd64 and arm64, and on-demand and spot nodes.
+// anyNode returns the pool for input without pools. It allows Linux on amd64 and arm64, and on-demand and spot nodes.
 func anyNode() scheduling.NodePool {
 	np := &v1.NodePool{}
 	np.Name = "default"

@@ -13,7 +13,7 @@ import (
 //go:embed saved
 var savedFiles embed.FS
 
-// saved is a snapshot that is kept because it had a bad plan in the past.
+// saved is a snapshot that is kept because it once had a bad plan.
 type saved struct{ name, about, file string }
 
 func savedCases() []saved {

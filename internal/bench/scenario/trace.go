@@ -14,7 +14,7 @@ type traceRow struct {
 	name, qos   string
 	cpu, memory int64 // in thousandths of a CPU, and in MiB
 	gpus        int64 // whole GPUs: a pod that shares a GPU requests a whole one
-	// models are the names of suitable GPU models, as in the labels of EC2 nodes. Nil means any model.
+	// models are the GPU models that the pod accepts, with the names in labels of EC2 nodes. Nil means any model.
 	models []string
 }
 
@@ -56,10 +56,10 @@ func readTrace(name string) ([]traceRow, error) {
 	return rows, err
 }
 
-// gpuModelLabel is the label of EC2 nodes with the name of their GPU model.
+// gpuModelLabel is the label of EC2 nodes that names their GPU model.
 const gpuModelLabel = "karpenter.k8s.aws/instance-gpu-name"
 
-// traceObjects converts rows to pending pods.
+// traceObjects converts rows to pending pods, as a list in JSON.
 func traceObjects(rows []traceRow) ([]byte, error) {
 	type object = map[string]any
 	items := make([]object, 0, len(rows))
