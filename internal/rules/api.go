@@ -43,11 +43,11 @@ func Exported(t *Tree) map[string]API {
 	return out
 }
 
-// aliased is a type of another package of this module that has an alias, and the package and name of the alias.
+// aliased is a type of another package of this module that has an alias. at is the place of the alias.
 type aliased struct{ dir, name, at string }
 
-// aliases returns the types of a package that are only aliases of types of other packages of this module. Users of an alias get the type
-// itself, with its fields and methods.
+// aliases returns the exported types of a package that are aliases of types of other packages of this module, by the name of the alias.
+// Users of an alias get the type itself, with its fields and methods.
 func aliases(t *Tree, library []*File) map[string]aliased {
 	out := map[string]aliased{}
 	for _, f := range library {
@@ -88,14 +88,14 @@ func CheckAliases(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// cutLast splits the text around its last dot.
+// cutLast splits the text at its last dot, which is in neither part.
 func cutLast(text string) (before, after string) {
 	i := strings.LastIndexByte(text, '.')
 	return text[:max(i, 0)], text[i+1:]
 }
 
-// adopt adds the type of another API, with its fields and methods, under the name of an alias, as if the type were declared here. So users
-// notice no change if an alias of the same name replaces a type.
+// adopt adds the type name of other, with its fields and methods, as if it were declared in a. It does this only if alias is the same name.
+// So nothing changes for users if a type moves to another package and an alias of the same name takes its place.
 func (a API) adopt(alias string, other API, name string) {
 	if alias != name || other[name] == "" {
 		return
@@ -176,7 +176,7 @@ func typeParameters(s *ast.TypeSpec) string {
 	return "[" + strings.Join(list, ", ") + "]"
 }
 
-// written returns an expression on one line, or "" if it is nil.
+// written returns the expression on one line, or "" if it is nil.
 func written(e ast.Expr) string {
 	if e == nil {
 		return ""
@@ -191,7 +191,7 @@ func written(e ast.Expr) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// writtenInterface returns an interface on one line. It leaves out the comments, which the printer would keep.
+// writtenInterface returns the interface on one line. It leaves out comments, which format.Node would keep.
 func writtenInterface(i *ast.InterfaceType) string {
 	var list []string
 	for _, m := range i.Methods.List {
@@ -244,7 +244,7 @@ func CheckAPI(recorded, now map[string]API, changelog string) []Fault {
 			declaration, there := now[dir][name]
 			owner, member, _ := strings.Cut(name, ".")
 			switch _, ownerThere := now[dir][owner]; {
-			case declaration == recorded[dir][name], member != "" && !ownerThere: // a change of the type also covers its members
+			case declaration == recorded[dir][name], member != "" && !ownerThere: // a change of the type also covers the type's members
 			case mentions(said, owner) && member == "", member != "" && mentions(said, member):
 			case !there:
 				faults = append(faults, fault(file, "says nothing under Unreleased of `%s.%s`, which is gone: add what to do about it", dir, name))
@@ -256,7 +256,7 @@ func CheckAPI(recorded, now map[string]API, changelog string) []Fault {
 	return sorted(faults)
 }
 
-// backquotedText returns all text in backquotes.
+// backquotedText returns everything in the text that is in backquotes, separated by spaces.
 func backquotedText(text string) string {
 	return strings.Join(regexp.MustCompile("`[^`]+`").FindAllString(text, -1), " ")
 }

@@ -87,7 +87,7 @@ func SetFence(markdown, marker, language, text string) (string, error) {
 	return markdown[:from] + text + markdown[to:], nil
 }
 
-// fence returns the positions where the text of that block begins and ends.
+// fence returns the positions where the text of a code block begins and ends: the first block with this language after the line marker.
 func fence(markdown, marker, language string) (from, to int, err error) {
 	at := strings.Index(markdown, "\n"+marker+"\n")
 	if at < 0 {

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// room is one box in the drawing of imports. It represents folders with all of their subfolders.
+// room is one box in the drawing of imports. It represents folders, with all of their subfolders.
 type room struct {
-	// id identifies the box in the drawing. text is shown in the box.
+	// id identifies the box in the drawing. text is what the box shows.
 	id, text string
 	folders  []string
 }
 
-// rooms returns the boxes of the drawing, from top to bottom. A package belongs to the room with the longest folder that contains the
-// package. A package without a room is not drawn.
+// rooms returns the boxes of the drawing, from top to bottom. A package belongs to the room with the longest folder that is the package's
+// folder or above it. A package without a room is not drawn.
 func rooms() []room {
 	return []room{
 		{"examples", "examples, commands", []string{"examples", "commands"}},
@@ -86,7 +86,7 @@ func CheckDrawing(t *Tree, name, page string) []Fault {
 	return sorted(faults)
 }
 
-// roomImports returns the pairs of rooms for which a package of the first room imports a package of the second. Tests don't count.
+// roomImports returns the pairs of rooms (from, to) for which a package in from imports a package in to. Tests don't count.
 func roomImports(t *Tree) map[[2]string]bool {
 	out := make(map[[2]string]bool)
 	for _, f := range t.Files {
@@ -104,8 +104,8 @@ func roomImports(t *Tree) map[[2]string]bool {
 	return out
 }
 
-// reduced leaves out the arrows that a longer path of arrows replaces. The order of the rooms stays the same. Imports of packages have no
-// cycles, and CheckFloors finds cycles of rooms.
+// reduced leaves out each arrow whose ends are also connected by a longer path of arrows. The order of the rooms stays the same. It relies
+// on the arrows having no cycles: imports of packages have none, and CheckFloors finds cycles of rooms.
 func reduced(arrows map[[2]string]bool) [][2]string {
 	var reaches func(from, to string, seen map[string]bool) bool
 	reaches = func(from, to string, seen map[string]bool) bool {

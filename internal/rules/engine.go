@@ -11,7 +11,7 @@ const (
 	consolidate = "internal/consolidate"
 )
 
-// mostFiles is the largest number of files in a room, without tests.
+// mostFiles is the largest number of files in a room, not counting tests.
 const mostFiles = 25
 
 // CheckEngine compares the rooms of the engine with the table after the line <!-- engine -->.
@@ -26,8 +26,8 @@ func CheckConsolidate(t *Tree, name, page string) []Fault {
 	return sorted(append(checkRooms(t, consolidate, "consolidate", name, page), checkAroundFacade(t, consolidate, "disruption/decision")...))
 }
 
-// checkAroundFacade finds packages in the folders that import the planner's facade. If such imports were allowed, the facade would have to
-// export functions that only this module's planners need.
+// checkAroundFacade finds files in the folders that import package scheduling, the planner's facade. If such imports were allowed,
+// scheduling would have to export functions that only planners of this module need.
 func checkAroundFacade(t *Tree, folders ...string) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {
@@ -41,8 +41,9 @@ func checkAroundFacade(t *Tree, folders ...string) []Fault {
 	return faults
 }
 
-// checkRooms compares the packages of a folder with the table after a marker. Each row begins with a link to a room, and higher rooms are
-// above lower ones. It also finds rooms that import a higher room, and rooms with too many files.
+// checkRooms compares the packages in the folder parent with the table after the marker in a page. The first link of each row names a room,
+// and a room may only import the rooms below it in the table. It reports rooms that break this rule, and rooms with more than mostFiles
+// files.
 func checkRooms(t *Tree, parent, marker, name, page string) []Fault {
 	_, table, found := strings.Cut(page, "\n<!-- "+marker+" -->\n")
 	if !found {

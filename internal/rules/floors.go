@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// foundation is a floor below floor 0, for shared packages that don't depend on the project.
+// foundation is the floor below floor 0. It has shared packages that don't depend on the project.
 const foundation = -1
 
-// floors returns the floor of each package (see docs/architecture.md). A package belongs to the entry with the longest path that is its own
-// path or that of a folder above it.
+// floors returns the floor of each folder (see docs/architecture.md). A package belongs to the longest path that is the package's folder or
+// above it.
 func floors() map[string]int {
 	return map[string]int{
 		"api/conversion":      foundation,
@@ -40,13 +40,13 @@ func floors() map[string]int {
 
 		"cloudprovider": 2,
 
-		// The rooms of the planner: each room answers one question (see engine.go).
+		// The rooms of the planner: each of them answers one question (see engine.go).
 		"internal/engine": 3,
-		// Reads groups of pods; all packages that make snapshots use it.
+		// Package podgroups reads groups of pods for all packages that make snapshots.
 		"internal/podgroups": 3,
-		// The inputs and outputs of planners. Planners import them.
+		// Package planning has the inputs and outputs of planners. Planners import them.
 		"scheduling/planning": 3,
-		// The requests of pods about spot nodes, which the planner and its users read.
+		// Package spotlimits reads what pods request about spot nodes, for the planner and its users.
 		"scheduling/spotlimits": 3,
 
 		"scheduling": 4,
@@ -72,8 +72,8 @@ func floors() map[string]int {
 	}
 }
 
-// hubs returns, for each package, the packages on its own floor that it may still import. For example, an API version imports the later
-// versions, because objects are converted to v1 step by step.
+// hubs returns, for an entry of floors, the other entries on the same floor that its packages may import. For example, an API version may
+// import later versions, because objects are converted to v1 step by step.
 func hubs() map[string][]string {
 	return map[string][]string{
 		"internal/fieldtypes":   {"internal/quantities"},
@@ -82,11 +82,11 @@ func hubs() map[string][]string {
 		"internal/engine":       {"scheduling/planning", "scheduling/spotlimits"},
 		"internal/podgroups":    {"scheduling/planning"},
 
-		// Programs consist of commands, and commands read the controller's settings.
+		// Programs in examples consist of commands, and commands read the controller's settings.
 		"examples": {"commands", "examples/settings"},
 		"commands": {"examples/settings"},
 
-		// Package disruption/decision is below the disruption planners, and these are below package disruption, which users call.
+		// Package disruption/decision is below the disruption planners. These are below package disruption, which users call.
 		"internal/consolidate": {"disruption/decision"},
 		"disruption":           {"internal/consolidate", "disruption/decision"},
 
@@ -148,7 +148,7 @@ func CheckFloors(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// upward says why a package on this floor, which belongs to this entry of floors, may not import the package imported. It returns "" if the
+// upward says why a package that belongs to this entry of floors, on this floor, may not import the package imported. It returns "" if the
 // package may import it.
 func upward(floor int, entry, imported string) string {
 	other, otherEntry, ok := floorOf(imported)

@@ -38,7 +38,7 @@ func CheckDocs(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// funcName returns the name of a function, or "Type.Method" for a method. A method counts as exported only if its type is exported.
+// funcName returns the name of the function, or "Type.Method" for a method. exported is true for a method only if its type is exported too.
 func funcName(d *ast.FuncDecl) (name string, exported bool) {
 	if d.Recv == nil {
 		return d.Name.Name, d.Name.IsExported()
@@ -60,12 +60,12 @@ func funcName(d *ast.FuncDecl) (name string, exported bool) {
 	return id.Name + "." + d.Name.Name, id.IsExported() && d.Name.IsExported()
 }
 
-// standard reports whether the function is a method that every Go programmer knows.
+// standard reports whether the function is a method that every Go programmer knows: Error, String or Unwrap.
 func standard(d *ast.FuncDecl) bool {
 	return d.Recv != nil && slices.Contains([]string{"Error", "String", "Unwrap"}, d.Name.Name)
 }
 
-// undocumented calls missing for each name in spec that has no comment, if its group also has none.
+// undocumented calls missing for each exported name in spec that has no comment, if the group has none either.
 func undocumented(group *ast.GenDecl, spec ast.Spec, missing func(ast.Node, string)) {
 	switch s := spec.(type) {
 	case *ast.TypeSpec:
@@ -132,7 +132,7 @@ func showsCode(text string) bool {
 	})
 }
 
-// hasExample reports whether the package has an Example that "go test" runs. Such an Example states its output.
+// hasExample reports whether the package has an Example that "go test" runs, because it states its output.
 func hasExample(files []*File) bool {
 	var syntax []*ast.File
 	for _, f := range files {

@@ -31,7 +31,7 @@ func CheckJourneys(t *Tree, name, page string) []Fault {
 	return faults
 }
 
-// notRun says why an Example does not count, or returns "" if it counts.
+// notRun says why the named Example does not count, or returns "" if it counts.
 func notRun(packages map[string][]*File, example string) string {
 	dir, function, ok := strings.Cut(example, ": ")
 	suffix, isExample := strings.CutPrefix(function, "Example")

@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// logMethods returns the methods of slog.Logger that write a record, with the index of the message in their arguments.
+// logMethods returns the methods of slog.Logger that write a record, each with the index of the message in its arguments.
 func logMethods() map[string]int {
 	return map[string]int{
 		"Debug": 0, "Info": 0, "Warn": 0, "Error": 0,
@@ -19,7 +19,7 @@ func logMethods() map[string]int {
 	}
 }
 
-// logKeys returns the keys with a fixed spelling, on which programs that read the logs rely.
+// logKeys returns the keys whose spelling is fixed, because programs that read the logs rely on them.
 func logKeys() []string {
 	return []string{
 		"capacityType", "configMap", "error", "instanceID", "instanceType", "launchTemplate", "node", "nodeClaim", "nodeClass", "nodeOverlay",
@@ -27,7 +27,7 @@ func logKeys() []string {
 	}
 }
 
-// irregularPasts are the past tenses without "ed" with which a message may begin.
+// irregularPasts are the past tenses without "ed" that a message may begin with.
 func irregularPasts() []string {
 	return []string{"began", "cut", "found", "gave", "kept", "left", "lost", "made", "put", "read", "sent", "set", "shut", "took", "undid", "wrote"}
 }
@@ -59,7 +59,7 @@ func CheckLogs(t *Tree, retired []string) []Fault {
 	return sorted(faults)
 }
 
-// messageOf returns the index of the message of a call that writes a log record.
+// messageOf returns the index of the message in the arguments of the call, or false if the call writes no log record.
 func messageOf(call *ast.CallExpr) (int, bool) {
 	method, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -69,7 +69,7 @@ func messageOf(call *ast.CallExpr) (int, bool) {
 	return at, ok && len(call.Args) > at && isLogger(method.X)
 }
 
-// isLogger reports whether the receiver of a method is a logger, by its name: log, logger, x.log, x.Logger, x.log().
+// isLogger reports whether the name of the expression is that of a logger: log, logger, x.log, x.Logger or x.log().
 func isLogger(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.CallExpr:
@@ -82,7 +82,8 @@ func isLogger(e ast.Expr) bool {
 	return false
 }
 
-// handed is the name of a parameter for a message. If a function logs this parameter, the argument of its caller is checked instead.
+// handed is the name of a parameter that is the message of a log record. If a function logs such a parameter, the arguments of the
+// function's callers are checked instead.
 const handed = "failure"
 
 func wrongMessage(e ast.Expr, retired []string) []string {
@@ -114,7 +115,7 @@ func wrongMessage(e ast.Expr, retired []string) []string {
 	return wrong
 }
 
-// constantText returns the text of a string literal, or of a sum of string literals.
+// constantText returns the text of a string literal or of a sum of string literals, or false for other expressions.
 func constantText(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -128,7 +129,8 @@ func constantText(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// wrongKeys finds wrong keys in the pairs after a message. It checks only constant keys in the call itself.
+// wrongKeys returns what is wrong with the keys of a log record. args are the keys and values after the message. It stops at the first key
+// that is not a constant.
 func wrongKeys(args []ast.Expr) []string {
 	camelCase := regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
 	var wrong []string

@@ -41,7 +41,7 @@ func CheckOptions(t *Tree, outer string, reasons map[string]string) []Fault {
 	return sorted(faults)
 }
 
-// option is an exported field of an Options struct.
+// option is an exported field of a struct whose name ends in Options. at is its place.
 type option struct{ dir, structure, field, at string }
 
 func optionFields(t *Tree, outer string) []option {
@@ -77,8 +77,8 @@ func optionFields(t *Tree, outer string) []option {
 	return out
 }
 
-// setIn adds to the map set the options that a file sets: by name in a literal or an assignment, as the target of a flag, or all fields
-// together because a struct has a field of the type.
+// setIn adds to set the options that a file sets: by name in a literal or an assignment, as the target of a flag, or all fields at once
+// because a struct has a field of the Options type.
 func setIn(f *File, outer string, fields []option, set map[string]bool) {
 	names := make(map[string]string) // the names of packages in this file, by directory
 	for p, node := range f.imports() {
@@ -145,7 +145,7 @@ func setIn(f *File, outer string, fields []option, set map[string]bool) {
 				written(left)
 			}
 		case *ast.UnaryExpr:
-			if n.Op == token.AND { // a flag sets this field
+			if n.Op == token.AND { // a flag sets the field that n points to
 				written(n.X)
 			}
 		case *ast.StructType:
@@ -162,7 +162,7 @@ func setIn(f *File, outer string, fields []option, set map[string]bool) {
 	})
 }
 
-// keyed reports whether an element of a composite literal sets the field.
+// keyed reports whether the element e of a composite literal sets the field.
 func keyed(e ast.Expr, field string) bool {
 	pair, ok := e.(*ast.KeyValueExpr)
 	if !ok {

@@ -35,7 +35,7 @@ func CheckHiddenCode(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// ends reports whether the called function never returns.
+// ends reports whether a function with this name never returns.
 func ends(called string) bool {
 	return called == "panic" || called == "os.Exit" || strings.HasPrefix(called, "log.Fatal") || strings.HasPrefix(called, "log.Panic")
 }
@@ -98,7 +98,8 @@ func CheckState(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// callee returns the name of the called function, as "panic" or "package.Function". It returns "" for other calls.
+// callee returns the name of the function that is called: "panic", or "path.Function" for a function of an imported package. It returns ""
+// for other calls.
 func callee(f *File, call *ast.CallExpr) string {
 	switch fun := ast.Unparen(call.Fun).(type) {
 	case *ast.Ident:
@@ -109,7 +110,8 @@ func callee(f *File, call *ast.CallExpr) string {
 	return ""
 }
 
-// qualified returns "path.Name" if the selector refers to a name of an imported package. This also works if the file renames the package.
+// qualified returns "path.Name" if the selector is a name of an imported package, and otherwise "". It also works if the file imports the
+// package under another name.
 func qualified(f *File, sel *ast.SelectorExpr) string {
 	id, ok := sel.X.(*ast.Ident)
 	if !ok {

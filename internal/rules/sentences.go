@@ -80,7 +80,8 @@ func DrawSentences(all []Sentence, count int, seed uint64) []Sentence {
 	return drawn
 }
 
-// commentSentences returns the sentences of a file's comments. It distinguishes doc comments of exported names from other comments.
+// commentSentences returns the sentences of a file's comments, with their kinds. The kinds are doc comments of exported names, help of
+// commands (their package comments), and inner comments.
 func commentSentences(t *Tree, f *File) []Sentence {
 	exported := exportedDocs(f.Syntax)
 	var all []Sentence
@@ -99,7 +100,7 @@ func commentSentences(t *Tree, f *File) []Sentence {
 	return all
 }
 
-// exportedDocs returns the doc comments of a file that users of the package can see.
+// exportedDocs returns, by doc comment of the file, whether users of the package can read the comment.
 func exportedDocs(syntax *ast.File) map[*ast.CommentGroup]bool {
 	docs := map[*ast.CommentGroup]bool{syntax.Doc: true}
 	ast.Inspect(syntax, func(n ast.Node) bool {
@@ -134,7 +135,7 @@ func exportedDocs(syntax *ast.File) map[*ast.CommentGroup]bool {
 	return docs
 }
 
-// messageSentences returns a file's log messages, constant texts of errors, and usages of settings.
+// messageSentences returns the log messages, constant texts of errors, and usage texts of settings in a file.
 func messageSentences(t *Tree, f *File) []Sentence {
 	var all []Sentence
 	add := func(kind SentenceKind, at ast.Node, e ast.Expr) {
@@ -162,7 +163,7 @@ func messageSentences(t *Tree, f *File) []Sentence {
 	return all
 }
 
-// literal returns the text of a constant string expression.
+// literal returns the text of a string literal, or false for other expressions.
 func literal(e ast.Expr) (string, bool) {
 	lit, ok := e.(*ast.BasicLit)
 	if !ok || lit.Kind != token.STRING {
@@ -172,7 +173,7 @@ func literal(e ast.Expr) (string, bool) {
 	return text, err == nil
 }
 
-// makesError reports whether the call makes an error, with errors.New or fmt.Errorf.
+// makesError reports whether the call is of errors.New or fmt.Errorf.
 func makesError(call *ast.CallExpr) bool {
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || len(call.Args) == 0 {
@@ -182,7 +183,7 @@ func makesError(call *ast.CallExpr) bool {
 	return ok && (p.Name == "fmt" && f.Sel.Name == "Errorf" || p.Name == "errors" && f.Sel.Name == "New")
 }
 
-// usageOf returns the index of the usage text in the arguments of a call that defines a setting: define(name, field, kind, at, usage).
+// usageOf returns the index of the usage text in the arguments of a call define(name, field, kind, at, usage), or false for other calls.
 func usageOf(call *ast.CallExpr) (int, bool) {
 	f, ok := call.Fun.(*ast.Ident)
 	return 4, ok && f.Name == "define" && len(call.Args) > 4

@@ -107,7 +107,7 @@ func CheckFiles(t *Tree, then map[string]int) []Fault {
 	return sorted(faults)
 }
 
-// exportedNames returns the exported names that a file declares, without methods.
+// exportedNames returns the exported names that a file declares, except methods.
 func exportedNames(f *ast.File) (out []*ast.Ident) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
@@ -129,7 +129,7 @@ func exportedNames(f *ast.File) (out []*ast.Ident) {
 	return slices.DeleteFunc(out, func(name *ast.Ident) bool { return !name.IsExported() })
 }
 
-// receiverName returns the name of the method's receiver type.
+// receiverName returns the name of the type that fn is a method of.
 func receiverName(fn *ast.FuncDecl) string {
 	of := fn.Recv.List[0].Type
 	for {

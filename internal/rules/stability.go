@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// stability matches the paragraph of a package comment that says on what users can rely. docs/packages.md explains the words.
+// stability matches the paragraph of a package comment that says whether users can rely on the package. docs/packages.md explains its
+// words.
 var stability = regexp.MustCompile(`(?m)^Stability: (stable|beta)\.$`)
 
 // CheckStability finds packages that users can import and that don't say in their comment how stable they are. Packages below internal
@@ -20,7 +21,8 @@ func CheckStability(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// libraryOf returns the files of a package that users of the library import. It returns nil if users can't import the package.
+// libraryOf returns the files of the package in dir if users of the library import it. It leaves out tests and files that builds ignore. It
+// returns nil for packages that are private, examples or commands.
 func libraryOf(dir string, files []*File) []*File {
 	if dir == "" || private(dir) || within(dir, "examples") {
 		return nil

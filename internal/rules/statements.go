@@ -35,7 +35,7 @@ func Specification() []Statements {
 	}
 }
 
-// differencesLink marks a statement that the project does not follow on purpose. It is the beginning of a link to the reason.
+// differencesLink is in statements that the project does not follow on purpose. It is the beginning of a link to the reason for this.
 const differencesLink = "](../differences.md#"
 
 // CheckStatements finds statements of the specification that no test names and that have no link to a reason. It finds numbers in tests for
@@ -62,7 +62,8 @@ func CheckStatements(fsys fs.FS, lists []Statements, except ...string) ([]Fault,
 	return sorted(faults), nil
 }
 
-// goFiles reads all Go files of the repository, including nested modules. It leaves out test data and the folders except.
+// goFiles calls visit for all Go files of the repository, including those of nested modules. It leaves out test data, and the folders in
+// except.
 func goFiles(fsys fs.FS, except []string, visit func(name, text string)) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch base := path.Base(name); {
@@ -82,10 +83,10 @@ func goFiles(fsys fs.FS, except []string, visit func(name, text string)) error {
 	})
 }
 
-// statement is one line of a page.
+// statement is one statement of the specification, in one line of a page.
 type statement struct {
 	where string
-	// differs is true if the statement links to a reason why it is not followed.
+	// differs is true if the project does not follow the statement and the statement links to the reason.
 	differs bool
 }
 
@@ -113,7 +114,7 @@ func (s Statements) check(fsys fs.FS, tests map[string]string) ([]Fault, error) 
 	return faults, nil
 }
 
-// read reads the statements of the list from its pages. It finds them by their anchors.
+// read returns the statements on the pages of the list. It finds each statement by its anchor.
 func (s Statements) read(fsys fs.FS) (map[int]statement, []Fault, error) {
 	anchor := regexp.MustCompile(`<a id="` + strings.ToLower(s.Prefix) + `-([0-9]+)"></a>`)
 	known := make(map[int]statement)
@@ -149,7 +150,7 @@ func (s Statements) number(n int) string {
 	return fmt.Sprintf("%s-%03d", s.Prefix, n)
 }
 
-// namedIn returns the numbers that a text names. It returns every number of a range.
+// namedIn returns the numbers of the statements that a text names. For a range, it returns each number in the range.
 func (s Statements) namedIn(text string) []int {
 	digits := "[0-9]{3}"
 	if s.Optional {

@@ -68,7 +68,7 @@ func ParseTree(fsys fs.FS) (*Tree, error) {
 	return t, nil
 }
 
-// parse adds a file to the tree.
+// parse adds the parsed file to the tree.
 func (t *Tree) parse(name string, source []byte) error {
 	syntax, err := parser.ParseFile(t.fset, name, source, parser.ParseComments)
 	if err != nil {
@@ -131,7 +131,8 @@ func (f *File) imports() map[string]ast.Node {
 	return paths
 }
 
-// ignored reports whether the file is left out of builds: only "go run" on the file itself builds it. Such files are generators.
+// ignored reports whether the file has the build constraint "ignore", so that only "go run" with the name of the file builds it. Such files
+// are generators.
 func (f *File) ignored() bool {
 	for _, group := range f.Syntax.Comments {
 		if group.Pos() > f.Syntax.Package {
@@ -156,5 +157,5 @@ func within(dir string, folders ...string) bool {
 	})
 }
 
-// private reports whether other modules can't import the folder: a folder in its path is called internal.
+// private reports whether other modules can't import packages in the folder, because a folder in its path is called internal.
 func private(dir string) bool { return slices.Contains(strings.Split(dir, "/"), "internal") }

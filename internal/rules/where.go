@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// place matches a link to a Go file, which can be followed by the name of a declaration in it: [admit.go](../x/admit.go) `State.Admits`.
+// place matches a link to a Go file, perhaps followed by the name of a declaration in that file: [admit.go](../x/admit.go) `State.Admits`.
 var place = regexp.MustCompile("\\[[^\\]]*\\]\\(([^()\\s]+\\.go)\\)(?: `([A-Za-z0-9_.]+)`)?")
 
 // CheckWhere compares the table after the line <!-- where --> of a document with the code. Each row must have a question and at least one
@@ -49,7 +49,7 @@ func CheckWhere(t *Tree, document, text string) []Fault {
 	return sorted(faults)
 }
 
-// declarations returns the names that a file declares. Methods have the form "Type.Method".
+// declarations returns the names that a file declares at its top level. Methods have the form "Type.Method".
 func declarations(f *ast.File) map[string]bool {
 	names := make(map[string]bool)
 	for _, d := range f.Decls {

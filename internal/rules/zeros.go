@@ -71,8 +71,8 @@ func zeroIsDefault(comment string) bool {
 		MatchString(strings.Join(strings.Fields(comment), " "))
 }
 
-// replacesZero returns the name of the field that a statement sets to a constant Default… if the field is 0 or less. It returns "" for
-// other statements.
+// replacesZero returns the name of the field that the statement sets to a constant Default… if the field is 0, or 0 or less. It returns ""
+// for other statements.
 func replacesZero(s *ast.IfStmt) string {
 	condition, ok := s.Cond.(*ast.BinaryExpr)
 	if !ok || condition.Op != token.EQL && condition.Op != token.LEQ || len(s.Body.List) != 1 {
@@ -101,7 +101,7 @@ func defaultConstant(e ast.Expr) bool {
 	return false
 }
 
-// excusedField reports whether the reasons contain the field of the package.
+// excusedField reports whether reasons has an entry for this field of a type of the package dir.
 func excusedField(reasons map[string]string, dir, field string) bool {
 	for name := range reasons {
 		if strings.HasPrefix(name, dir+".") && strings.HasSuffix(name, "."+field) {

@@ -48,7 +48,7 @@ func draw(fsys fs.FS, count int, seed uint64) error {
 	return nil
 }
 
-// moduleSentences returns the sentences of the module in a folder, and of the documents.
+// moduleSentences returns the sentences of the Go files in dir, and of the documents.
 func moduleSentences(fsys fs.FS, dir string, documents map[string]string) ([]rules.Sentence, error) {
 	module, err := fs.Sub(fsys, dir)
 	if err != nil {
@@ -65,7 +65,8 @@ func moduleSentences(fsys fs.FS, dir string, documents map[string]string) ([]rul
 	return all, nil
 }
 
-// pages returns the documents that people read: those at the root and those of docs, without the statements of the specification.
+// pages returns the documents that people read: those at the root, in docs and in docs/conformance, without the statements of the
+// specification.
 func pages(fsys fs.FS) (map[string]string, error) {
 	all := make(map[string]string)
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/conformance/*.md"} {
