@@ -7,12 +7,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// A CompositePodGroup becomes one gang. Its minimum is the number of members that the groups of the CompositePodGroup need together. This
-// is exact if its groups have no topology constraints of their own, because all members of a gang have the same constraints. Groups with
-// constraints of their own become separate gangs with one parent. They are placed all or none, within the constraints of the parent. If a
-// CompositePodGroup contains other CompositePodGroups with such groups, it is an ancestor of their gangs.
+// A CompositePodGroup becomes one gang. Its minimum is the number of members that the needed groups of the CompositePodGroup need together.
+// This is exact if its groups have no topology constraints of their own, because all members of a gang have the same constraints. Groups
+// that have topology constraints of their own become separate gangs with one parent. All of them are placed or none, within the constraints
+// of the parent. If such groups are in a CompositePodGroup that another CompositePodGroup contains, the outer one is an ancestor of their
+// gangs.
 
-// mostLevels is the largest nesting depth of CompositePodGroups; Kubernetes allows fewer levels.
+// mostLevels is the largest nesting depth of CompositePodGroups that is read; Kubernetes allows fewer levels.
 const mostLevels = 8
 
 // Gangs converts groups to gangs, in the order of their names. The groups of a CompositePodGroup become one gang, or gangs with one parent.
@@ -43,16 +44,17 @@ func Gangs(parts []Part, object func(Key) *Object) (gangs []planning.Gang, missi
 	return gangs, slices.Compact(c.missing)
 }
 
-// composer combines the groups of CompositePodGroups.
+// composer combines the groups in CompositePodGroups.
 type composer struct {
 	object func(Key) *Object
-	// groups are the CompositePodGroups that are not combined yet.
+	// groups has the parts of each CompositePodGroup that is not combined yet. missing are the CompositePodGroups that were not found or
+	// can't be read.
 	groups  map[Key][]Part
 	missing []Key
 }
 
-// add adds the part to its CompositePodGroup. It returns list, extended by the part if the part has no parent, or if the parent is missing
-// or can't be read.
+// add adds the part to its CompositePodGroup in c.groups. If the part has no parent, or if the parent is missing or can't be read, it
+// appends the part to list instead.
 func (c *composer) add(list []Part, p Part, levels int) []Part {
 	if p.parent == "" || levels == 0 {
 		return append(list, p)
@@ -66,7 +68,8 @@ func (c *composer) add(list []Part, p Part, levels int) []Part {
 	return list
 }
 
-// compose combines the groups of each CompositePodGroup that contains no other CompositePodGroup, and adds the result to its parent.
+// compose combines the parts of each CompositePodGroup in c.groups that contains no other CompositePodGroup in c.groups. It adds the result
+// to the parent of that CompositePodGroup, or to list if it has none.
 func (c *composer) compose(list []Part) []Part {
 	below := map[Key]bool{}
 	for key := range c.groups {
@@ -109,7 +112,8 @@ func (c *composer) parentOf(key Key) Key {
 	return Key{CompositePodGroup, key.Namespace, *o.Spec.ParentCompositePodGroupName}
 }
 
-// together returns the groups of the CompositePodGroup, as one group or as several.
+// together returns the parts of the CompositePodGroup combined to one part. It returns several parts if some have topology constraints of
+// their own, or if each may be placed alone.
 func (c *composer) together(key Key, parts []Part) []Part {
 	o := c.object(key)
 	parent := ""
@@ -148,9 +152,10 @@ func (c *composer) together(key Key, parts []Part) []Part {
 	return []Part{out}
 }
 
-// family returns the parts with the CompositePodGroup as their parent. It becomes an ancestor of parts that have a parent already. The
-// CompositePodGroup needs as many groups as needs says, and its constraints in topology hold for all of them. Groups with all of their pods
-// come first, then groups are ordered by name. Groups beyond needs are spare. If too few groups exist, no group is placed.
+// family returns the parts, with the CompositePodGroup as the parent of their gangs. For gangs that have a parent already, it becomes an
+// ancestor. needs is the number of groups that the CompositePodGroup needs. The constraints in topology hold for all of them. Groups all of
+// whose pods exist come first, and equal groups are in the order of their names. Groups after the first needs are spare. If too few groups
+// exist, no group is placed.
 func family(key Key, o *Object, parts []Part, needs int, topology []planning.GangTopology) []Part {
 	parts, lack := slices.Clone(parts), map[Key]int{}
 	for i := range parts {
@@ -194,8 +199,8 @@ func family(key Key, o *Object, parts []Part, needs int, topology []planning.Gan
 	return parts
 }
 
-// shareMore puts the constraints in topology, which are wider, before those of the gang. The groups of the gang's parent and ancestors
-// share the added constraints.
+// shareMore puts the constraints in topology, which are wider, before those of the gang g. The gangs of g's parent and ancestors share the
+// added constraints.
 func shareMore(g *planning.Gang, topology []planning.GangTopology) {
 	own := g.Topology
 	if g.Parent != "" {
@@ -208,7 +213,7 @@ func shareMore(g *planning.Gang, topology []planning.GangTopology) {
 	g.Topology = within(topology, own)
 }
 
-// within returns the constraints wide, followed by those of own that have another key.
+// within returns the constraints in wide, followed by those in own that have another key.
 func within(wide, own []planning.GangTopology) []planning.GangTopology {
 	out := slices.Clone(wide)
 	for _, t := range own {
@@ -219,8 +224,8 @@ func within(wide, own []planning.GangTopology) []planning.GangTopology {
 	return out
 }
 
-// one combines the parts into one group, which needs the pods of as many parts as needs says. Parts with all of their pods come first, then
-// parts are ordered by name. The group is moved as a whole if one of the parts is moved as a whole.
+// one combines the parts to one part, which needs the pods of the first needs parts. Parts all of whose pods exist come first, and equal
+// parts are in the order of their names. The result is moved as a whole if one of the parts is moved as a whole.
 func one(parts []Part, needs int) Part {
 	parts = slices.Clone(parts)
 	slices.SortFunc(parts, func(a, b Part) int {
@@ -251,5 +256,5 @@ func one(parts []Part, needs int) Part {
 	return out
 }
 
-// lacks returns how many of the pods that the part needs do not exist yet.
+// lacks returns how many of the pods that the part needs don't exist yet.
 func lacks(p *Part) int { return max(p.gang.Needs()-len(p.gang.Members), 0) }

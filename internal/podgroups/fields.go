@@ -6,14 +6,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Pods of Kubernetes v1.35 have spec.workloadRef. Pods of later releases have spec.schedulingGroup instead. The same holds for the API
-// libraries of these releases. A library without a field drops the field when it decodes objects.
+// Pods of Kubernetes v1.35 have spec.workloadRef. Pods of later releases have spec.schedulingGroup instead. The Go libraries of these
+// releases differ in the same way. A library without the field drops it when it decodes objects.
 
 // Reader finds out to which groups pods belong. Make it with NewReader; it is safe for concurrent use.
 type Reader struct {
-	// inferred is true if labels of LeaderWorkerSets and JobSets count.
+	// inferred is true if the labels of LeaderWorkerSets and JobSets also make groups.
 	inferred bool
-	// tiers are the node labels of Volcano's network tiers.
+	// tiers has the node labels of Volcano's network tiers.
 	tiers Tiers
 	// group and workload are the indexes of spec.schedulingGroup and spec.workloadRef in corev1.PodSpec, or -1 if the API library lacks the
 	// field.
@@ -53,8 +53,8 @@ func (r *Reader) WorkloadRef(pod *corev1.Pod) (workload, group, replica string) 
 	return text(ref, "Name"), text(ref, "PodGroup"), text(ref, "PodGroupReplicaKey")
 }
 
-// field returns the value to which a pointer in the pod's spec points. The result is invalid if the pointer is nil or the library lacks the
-// field.
+// field returns the value that the pointer in field number place of the pod's spec points to. The result is invalid if the pointer is nil
+// or place is negative.
 func field(pod *corev1.Pod, place int) reflect.Value {
 	if place < 0 {
 		return reflect.Value{}
@@ -62,7 +62,7 @@ func field(pod *corev1.Pod, place int) reflect.Value {
 	return reflect.ValueOf(&pod.Spec).Elem().Field(place).Elem()
 }
 
-// text returns the string in a field, or the string to which the field points, or "" if the field is missing or nil.
+// text returns the string in the field name, or the string that the field points to. It returns "" if the field is missing or nil.
 func text(of reflect.Value, name string) string {
 	if !of.IsValid() {
 		return ""

@@ -29,13 +29,13 @@ type Part struct {
 	gang planning.Gang
 	// parent is the CompositePodGroup that contains the group, or "" if none does.
 	parent string
-	// below is the CompositePodGroup that family made the parent or an ancestor of the gang last. It is zero if there is none.
+	// below is the CompositePodGroup that family made the parent or an ancestor of the gang last. It is zero if family has made none.
 	below Key
-	// free means that any number of the pods may be placed, on any nodes.
+	// free means that the pods need no gang: any number of them may be placed, on any nodes.
 	free bool
 }
 
-// child returns the group that counts as one group of the parent: the part itself, or the CompositePodGroup in below.
+// child returns the key by which the part counts as a group of its parent: below, or the part's own key if below is zero.
 func (p *Part) child() Key {
 	if p.below != (Key{}) {
 		return p.below
@@ -70,8 +70,8 @@ func (n *Named) Part(object *Object, members []Member) (Part, bool) {
 	return out, true
 }
 
-// withoutSucceeded returns the members that have not ended successfully. For each member that has ended successfully, it lowers the minimum
-// and the number of its task by one.
+// withoutSucceeded returns the members that have not ended successfully. For each member that has ended successfully, it lowers the
+// minimum, and the number of pods that its task needs, by one.
 func (t *terms) withoutSucceeded(members []Member) []Member {
 	left := make([]Member, 0, len(members))
 	t.tasks = maps.Clone(t.tasks)
@@ -90,13 +90,13 @@ func (t *terms) withoutSucceeded(members []Member) []Member {
 	return left
 }
 
-// compareNames orders pods of one group, so that "web-2" comes before "web-10".
+// compareNames orders pods by the length of their names and then by their names, so that "web-2" comes before "web-10".
 func compareNames(x, y planning.PodKey) int {
 	return cmp.Or(cmp.Compare(len(x.Name), len(y.Name)), cmp.Compare(x.Name, y.Name))
 }
 
-// inTasks returns the members in the order in which they count towards the minimum, and the minimum. For each task, as many members as the
-// group needs come first.
+// inTasks returns the members in the order in which they count towards the minimum, and that minimum. The members that the tasks need come
+// first.
 func (t *terms) inTasks(members []Member) ([]planning.PodKey, int) {
 	var shares []share
 	for _, task := range slices.Sorted(maps.Keys(t.tasks)) {
@@ -118,14 +118,14 @@ func (t *terms) inTasks(members []Member) ([]planning.PodKey, int) {
 	return keys, max(need, t.minimum)
 }
 
-// share is a set of pods. The group needs a number of pods of this set; pods outside the set don't count.
+// share is a set of pods, and how many of them a group needs. Pods that are not in the set can't replace them.
 type share struct {
 	members []planning.PodKey
 	need    int
 }
 
-// together returns the members of all shares, with the needed ones first, and how many members are needed. If a share is incomplete, the
-// number is larger than the number of members.
+// together returns the members of all shares, with the needed members first, and the number of needed members. If a share has too few
+// members, that number is larger than the number of all members.
 func together(shares []share) (keys []planning.PodKey, need int) {
 	lack := 0
 	for _, s := range shares {

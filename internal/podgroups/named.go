@@ -12,19 +12,19 @@ import (
 
 // Labels and annotations that name the group of a pod.
 const (
-	// Coscheduling: sigs.k8s.io/scheduler-plugins, apis/scheduling/v1alpha1. labelPodGroupOld was used until v0.24.
+	// The names of coscheduling: sigs.k8s.io/scheduler-plugins, apis/scheduling/v1alpha1. labelPodGroupOld was used until v0.24.
 	labelPodGroup    = "scheduling.x-k8s.io/pod-group"
 	labelPodGroupOld = "pod-group.scheduling.sigs.k8s.io"
-	// Volcano: volcano.sh/apis, scheduling/v1beta1 KubeGroupNameAnnotationKey and VolcanoGroupNameAnnotationKey.
+	// The names of Volcano: KubeGroupNameAnnotationKey and VolcanoGroupNameAnnotationKey in volcano.sh/apis, scheduling/v1beta1.
 	annotationKubeGroup    = "scheduling.k8s.io/group-name"
 	annotationVolcanoGroup = "scheduling.volcano.sh/group-name"
 	annotationVolcanoTask  = "volcano.sh/task-spec"
-	// Kueue: "Run a group of plain Pods" and "Topology Aware Scheduling" of its documentation.
+	// The names of Kueue: "Run a group of plain Pods" and "Topology Aware Scheduling" in its documentation.
 	labelKueueGroup         = "kueue.x-k8s.io/pod-group-name"
 	annotationKueueTotal    = "kueue.x-k8s.io/pod-group-total-count"
 	annotationKueueRequired = "kueue.x-k8s.io/podset-required-topology"
 	annotationKueuePrefers  = "kueue.x-k8s.io/podset-preferred-topology"
-	// LeaderWorkerSet: "Labels, Annotations and Environment Variables" of its documentation.
+	// The names of LeaderWorkerSet: "Labels, Annotations and Environment Variables" in its documentation.
 	labelLWS              = "leaderworkerset.sigs.k8s.io/name"
 	labelLWSGroup         = "leaderworkerset.sigs.k8s.io/group-index"
 	annotationLWSSize     = "leaderworkerset.sigs.k8s.io/size"
@@ -47,20 +47,20 @@ type Named struct {
 	part string
 	// Task is the pod's task within the group. Only Volcano has tasks.
 	Task string
-	// terms are the terms of a group that needs no object.
+	// terms are the conditions of a group that no object describes.
 	terms terms
-	// tiers are the node labels of Volcano's network tiers.
+	// tiers has the node labels of Volcano's network tiers.
 	tiers Tiers
 }
 
-// terms are the conditions that a group sets.
+// terms are the conditions of a group for its pods.
 type terms struct {
 	source   string
 	minimum  int
 	priority *int32
 	topology []planning.GangTopology
 	mode     planning.GangDisruptionMode
-	// tasks says how many pods of each task are needed. It is nil for a group without tasks.
+	// tasks has the number of pods of each task that the group needs. It is nil for a group without tasks.
 	tasks map[string]int64
 }
 
@@ -108,7 +108,7 @@ func OfSucceeded(named []Named) []Named {
 	return slices.DeleteFunc(named, func(n Named) bool { return n.Group.Kind != Kueue && n.Group.Kind != VolcanoPodGroup })
 }
 
-// byObject adds the group that the object with that name describes. It adds nothing if name is "".
+// byObject appends the group that the object with this kind and name describes. It appends nothing if name is "".
 func byObject(out []Named, kind Kind, pod *corev1.Pod, name string) []Named {
 	if name == "" {
 		return out
@@ -117,7 +117,7 @@ func byObject(out []Named, kind Kind, pod *corev1.Pod, name string) []Named {
 	return append(out, Named{Group: key, Object: key})
 }
 
-// ofKueue reads a Kueue group of plain pods.
+// ofKueue returns the Kueue group of a plain pod, or false if the pod has none.
 func ofKueue(pod *corev1.Pod) (Named, bool) {
 	name := pod.Labels[labelKueueGroup]
 	if name == "" {
@@ -132,7 +132,8 @@ func ofKueue(pod *corev1.Pod) (Named, bool) {
 	return Named{Group: Key{Kueue, pod.Namespace, name}, terms: t}, true
 }
 
-// ofLeaderWorkerSet reads the group of a LeaderWorkerSet: one leader with its workers.
+// ofLeaderWorkerSet returns the group of a LeaderWorkerSet that the pod belongs to, which is one leader with its workers. It returns false
+// if the pod belongs to none.
 func ofLeaderWorkerSet(pod *corev1.Pod) (Named, bool) {
 	set, index := pod.Labels[labelLWS], pod.Labels[labelLWSGroup]
 	if set == "" || index == "" {
@@ -143,7 +144,7 @@ func ofLeaderWorkerSet(pod *corev1.Pod) (Named, bool) {
 	return Named{Group: Key{LeaderWorkerSet, pod.Namespace, set + "-" + index}, terms: t}, true
 }
 
-// ofJobSet reads the group of a JobSet: all of its pods, or only the pods of one Job if each Job must be in one domain.
+// ofJobSet returns the group of a JobSet: all of its pods or, if each Job must be in one domain, only the pods of one Job.
 func ofJobSet(pod *corev1.Pod) (Named, bool) {
 	name := pod.Labels[labelJobSet]
 	if name == "" {
@@ -156,7 +157,8 @@ func ofJobSet(pod *corev1.Pod) (Named, bool) {
 	return Named{Group: Key{JobSet, pod.Namespace, name}, terms: t}, true
 }
 
-// within requires one domain of the label key for the group. It returns false and changes nothing if key is not a label key.
+// within sets the topology of the group: its pods must be in one domain of the label key, or should be if policy says so. It returns false
+// and changes nothing if key is not a label key.
 func (t *terms) within(key string, policy planning.GangTopologyPolicy) bool {
 	if !isLabelKey(key) {
 		return false
@@ -174,8 +176,8 @@ func countOf(text string) int {
 	return n
 }
 
-// termsOf returns the terms of the group. It takes them from the object if the group needs one. It returns false if the object does not
-// describe the group.
+// termsOf returns the conditions of the group. If an object describes the group, it reads them from that object. It returns false if the
+// object is missing, can't be read, or does not describe the group.
 func (n *Named) termsOf(o *Object) (terms, bool) {
 	switch {
 	case n.Object == Key{}:
@@ -210,7 +212,7 @@ func (n *Named) termsOf(o *Object) (terms, bool) {
 	return t, true
 }
 
-// minimumOf returns how many pods the policy requires together. It is 1 if pods are scheduled one by one.
+// minimumOf returns how many pods the policy requires to be scheduled together. It is 1 if pods are scheduled one by one.
 func minimumOf(p *Policy) int {
 	if p == nil || p.Gang == nil {
 		return 1

@@ -121,9 +121,9 @@ func (o *Object) Counts() map[string]int64 {
 }
 
 const (
-	// mostPods is the largest number of pods that an object or annotation may state.
+	// mostPods is the largest number of pods that a field or annotation may state.
 	mostPods = 1_000_000
-	// mostTopology is the largest number of topology constraints of a group; Kubernetes allows one.
+	// mostTopology is the largest number of topology constraints of a group that are read; Kubernetes allows one.
 	mostTopology = 8
 )
 
@@ -160,7 +160,7 @@ func Read(kind Kind, fields map[string]any) (*Object, error) {
 	return out, nil
 }
 
-// check returns the first field that is invalid for a gang, and the rule that it breaks. The rule is "" if all fields are valid.
+// check returns the path of an invalid field, and the rule that it breaks. The rule is "" if all fields are valid.
 func (o *Object) check() (field, rule string) {
 	for path, n := range o.Counts() {
 		if (n < 0 || n > mostPods) && (field == "" || path < field) {

@@ -19,9 +19,9 @@ const (
 // smaller.
 type Tiers map[string]string
 
-// topology converts a NetworkTopology to constraints of a gang. In hard mode, all pods must be in one domain of the highest tier, and
-// should be in one domain of each lower tier. In soft mode, all tiers are only preferred. known is false if no label is known for the
-// highest tier of a hard constraint.
+// topology converts a NetworkTopology to the topology constraints of a gang. In hard mode, all pods must be in one domain of the highest
+// allowed tier, and should be in one domain of each lower tier. In soft mode, all tiers are only preferred. known is false if want has a
+// highest tier without a label.
 func (t Tiers) topology(want *NetworkTopology) (out []planning.GangTopology, known bool) {
 	if want == nil {
 		return nil, true
@@ -56,7 +56,7 @@ func (t Tiers) topology(want *NetworkTopology) (out []planning.GangTopology, kno
 	return out[:min(len(out), mostTopology)], true
 }
 
-// numbers lists the numbers of tiers with a label that no lower tier has, in ascending order.
+// numbers returns the numbers of the tiers in ascending order, without tiers whose label a lower tier has.
 func (t Tiers) numbers() (out []int) {
 	seen := map[string]bool{}
 	for _, name := range slices.SortedFunc(maps.Keys(t), func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }) {

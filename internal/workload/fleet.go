@@ -59,7 +59,7 @@ func (f Fleet) Snapshot() *scheduling.Snapshot {
 	return s
 }
 
-// addPools adds one pool for arm nodes and one for spot nodes.
+// addPools adds a pool for arm nodes and a pool for spot nodes, which are otherwise like the first pool.
 func addPools(s *scheduling.Snapshot) {
 	for name, require := range map[string]v1.NodeSelectorRequirementWithMinValues{
 		"arm":  {Key: LabelArch, Operator: corev1.NodeSelectorOpIn, Values: []string{"arm64"}},
@@ -74,7 +74,7 @@ func addPools(s *scheduling.Snapshot) {
 	slices.SortFunc(s.NodePools, func(a, b scheduling.NodePool) int { return a.Key.Compare(b.Key) })
 }
 
-// thirds returns three pods for each pod of the list, with a third of its requests.
+// thirds returns three pods for each pod of the list, each with a third of the pod's requests.
 func thirds(list []Pod) []Pod {
 	var out []Pod
 	for _, p := range list {
@@ -123,7 +123,8 @@ func Settle(n *scheduling.Node, since time.Time) {
 	}
 }
 
-// constrain adds rules to pods of some applications. The applications are called run00 to run49.
+// constrain adds a rule to the pod if the last digit of its application's number is from 0 to 4. Each of these digits has a different rule.
+// The applications are called run00 to run49.
 func constrain(p *corev1.Pod, labels map[string]string) {
 	own := &metav1.LabelSelector{MatchLabels: map[string]string{"app": p.Labels["app"]}}
 	pin := func(key string) {
@@ -150,7 +151,8 @@ func constrain(p *corev1.Pod, labels map[string]string) {
 	}
 }
 
-// settleSpreads raises the maxSkew of the spread constraints to the current skew plus two.
+// settleSpreads sets the maxSkew of each spread constraint to the present skew plus two, but at least to 5, so that the fleet meets the
+// constraint.
 func settleSpreads(s *scheduling.Snapshot) {
 	counts := map[string]map[string]int32{}
 	each := func(do func(p *corev1.Pod, zone string)) {
@@ -179,7 +181,7 @@ func settleSpreads(s *scheduling.Snapshot) {
 	})
 }
 
-// addBudgets adds a PodDisruptionBudget to every fifth application. It allows a tenth of the pods to be disrupted at a time.
+// addBudgets adds a PodDisruptionBudget for every fifth application. It allows 10% of the application's pods to be unavailable at a time.
 func addBudgets(s *scheduling.Snapshot) {
 	for app := 0; app < 50; app += 5 {
 		name := fmt.Sprintf("run%02d", app)

@@ -1,13 +1,13 @@
 package workload
 
-// mersenne is the generator MT19937 of Matsumoto and Nishimura (1998). Seeding and output are those of Python's random.Random. The ordinary
-// clusters were first drawn with Python, and the same seed must still give the same clusters.
+// mersenne is the generator MT19937 of Matsumoto and Nishimura (1998). Its seeding and output are those of Python's random.Random. The
+// ordinary clusters were first drawn with Python, and the same seeds must still give the same clusters.
 type mersenne struct {
 	state [624]uint32
 	at    int
 }
 
-// newMersenne seeds the generator with an integer in the same way as Python: with the 32-bit words of the integer, lowest first.
+// newMersenne seeds the generator with an integer as Python does: with the 32-bit words of the integer, lowest word first.
 func newMersenne(seed uint64) *mersenne {
 	words := []uint32{uint32(seed)}
 	if high := uint32(seed >> 32); high != 0 {
@@ -65,7 +65,7 @@ func (m *mersenne) refill() {
 	m.at = 0
 }
 
-// below returns a number from 0 to n-1, for n > 0. It takes the highest bits of an output, as many as n has, and draws again while the
+// below returns a number from 0 to n-1, for n > 0. It takes as many of the highest bits of an output as n has, and draws again if the
 // result is too large.
 func (m *mersenne) below(n int) int {
 	bits := 0

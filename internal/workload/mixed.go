@@ -73,7 +73,7 @@ func Preferring(n int, seed uint64) *scheduling.Snapshot {
 
 func letter(r *rand.Rand) string { return string(rune('a' + r.IntN(7))) }
 
-// drawn returns a pod of a random size.
+// drawn returns a pod with random CPU and memory requests.
 func drawn(name string, r *rand.Rand) *corev1.Pod {
 	cpu := []int64{100, 250, 500, 1000, 1500}
 	mem := []int64{100, 256, 512, 1024, 2048, 4096}
@@ -87,14 +87,14 @@ func spread(pod *corev1.Pod, key, selects string) {
 	}}
 }
 
-// itself returns a pod affinity term that selects pods with the labels of the pod.
+// itself returns a pod affinity term that selects all pods with the same labels as the pod.
 func itself(pod *corev1.Pod, key string) corev1.PodAffinityTerm {
 	return corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: pod.Labels}}
 }
 
-// plainTypes returns the instance types of Karpenter's benchmark. The i-th type has i CPUs, 2i GiB and room for 10i pods. It reserves a
-// tenth of a CPU and 10 MiB for itself. It costs ten cents per hour for each CPU and for each 10^9 bytes of memory. It is offered on demand
-// in three zones, and at the same price as spot in two zones.
+// plainTypes returns n instance types like those of Karpenter's benchmark. The i-th type has i CPUs, 2i GiB and room for 10i pods. It
+// reserves a tenth of a CPU and 10 MiB for the system. It costs ten cents per hour for each CPU and for each 10^9 bytes of memory. It is
+// offered on demand in three zones, and for the same price as spot in two of them.
 func plainTypes(n int) []*cloudprovider.InstanceType {
 	types := make([]*cloudprovider.InstanceType, n)
 	for i := range types {

@@ -30,7 +30,7 @@ type Ordinary struct {
 // OrdinaryPods is the default number of pods of an ordinary cluster.
 const OrdinaryPods = 2200
 
-// ordinaryFamily has the on-demand price in us-east-1, in USD per hour and CPU, and the GiB of memory per CPU.
+// ordinaryFamily has the on-demand price of a family in us-east-1, in USD per hour and CPU, and its memory in GiB per CPU.
 type ordinaryFamily struct {
 	name  string
 	price float64
@@ -124,7 +124,8 @@ func (o Ordinary) Snapshot() (*scheduling.Snapshot, error) {
 	return s, nil
 }
 
-// types returns the types in EC2's sizes. The resources that a node reserves are those of Amazon Linux 2023 and of three small DaemonSets.
+// types returns the types of the cluster's families, in EC2's sizes. The reserved resources are those of Amazon Linux 2023, and the
+// requests of three small DaemonSets.
 func (o Ordinary) types() []*Type {
 	var types []*Type
 	for _, name := range o.Families {
@@ -164,7 +165,7 @@ func ordinaryMaxPods(vcpu int) int {
 	return 737
 }
 
-// round4 rounds to four decimal places like decimal notation, so that the result is the number in a price list.
+// round4 rounds to four decimal places in decimal notation, so that the result is exactly the number in a price list.
 func round4(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 4, 64), 64)
 	if err != nil { // a formatted number can always be parsed
@@ -173,8 +174,8 @@ func round4(x float64) float64 {
 	return y
 }
 
-// pods draws the pods, one deployment after another, like the original generator in Python. Another order of draws would give other
-// results.
+// pods draws the pods, one deployment after another, as the original generator in Python does. The draws must stay in this order, because
+// another order would give other pods.
 func (o Ordinary) pods() []Pod {
 	total := o.Pods
 	if total == 0 {

@@ -23,7 +23,7 @@ type OrdinaryFleet struct {
 // larger.
 const OrdinaryFill = 0.4
 
-// mostOrdinaryNodes bounds the number of nodes.
+// mostOrdinaryNodes is the largest number of nodes.
 const mostOrdinaryNodes = 5000
 
 // Name returns the name of the cluster, with -NODESn appended.
@@ -74,7 +74,7 @@ func (f OrdinaryFleet) Snapshot() (*scheduling.Snapshot, error) {
 	return s, nil
 }
 
-// open draws empty nodes of the sizes xlarge to 8xlarge, in each zone in turn.
+// open returns empty nodes of random sizes from xlarge to 8xlarge. The zones take turns.
 func (f OrdinaryFleet) open(catalog []*Type) []Node {
 	sizes := slices.DeleteFunc(slices.Clone(catalog), func(t *Type) bool { return t.VCPU < 4 || t.VCPU > 32 })
 	r := rng(f.Cluster.Seed, 77)
@@ -86,7 +86,8 @@ func (f OrdinaryFleet) open(catalog []*Type) []Node {
 	return nodes
 }
 
-// fill draws deployments and places each pod on the emptiest node that its rules allow, until the nodes are full enough.
+// fill draws deployments, and places each pod on the emptiest node that the pod's rules allow, until enough of the nodes' resources are
+// used.
 func (f OrdinaryFleet) fill(nodes []Node) []Node {
 	var haveCPU, haveMem, cpu, mem int64
 	for i := range nodes {
@@ -112,7 +113,7 @@ func (f OrdinaryFleet) fill(nodes []Node) []Node {
 			at, least = i, share
 		}
 		if at < 0 {
-			continue // if the fleet has few nodes, the pod can be without a place
+			continue // if the fleet has few nodes, the rules may leave no node for the pod
 		}
 		p.Node = nodes[at].Name
 		nodes[at].Pods = append(nodes[at].Pods, p)
@@ -127,7 +128,7 @@ func (f OrdinaryFleet) fill(nodes []Node) []Node {
 	return nodes
 }
 
-// evenly reports whether the pods of a deployment still have a skew of at most 1 over all zones after one more pod is added in the zone.
+// evenly reports whether the pods of a deployment have a skew of at most 1 over all zones after one more pod is placed in the zone.
 func evenly(counts map[string]int, t *Type, zone string) bool {
 	for _, o := range t.Offerings {
 		if counts[o.Zone] < counts[zone] {

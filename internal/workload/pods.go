@@ -41,7 +41,7 @@ func Homogeneous(n int) []Pod {
 var depCPU = []int64{100, 250, 500, 750, 1000, 1500, 2000, 3000, 4000}
 var depRatio = []float64{0.5, 1, 2, 4, 8} // GiB per core
 
-// shapes draws the CPU and memory requests of the pods of 50 deployments.
+// shapes draws the CPU and memory requests of the pods of each of 50 deployments.
 func shapes(r *rand.Rand) [][2]int64 {
 	out := make([][2]int64, 50)
 	for d := range out {

@@ -30,7 +30,7 @@ func Snapshot(catalog []*Type, pods []Pod, nodes []Node) *scheduling.Snapshot {
 	return s
 }
 
-// snapshot returns a snapshot with the pool and its instance types, but without pods.
+// snapshot returns a snapshot with one pool and its instance types, but without pods.
 func snapshot(types []*cloudprovider.InstanceType) *scheduling.Snapshot {
 	return &scheduling.Snapshot{
 		Time:       time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),

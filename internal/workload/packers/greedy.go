@@ -69,8 +69,8 @@ func (p *Problem) greedyFrom(start *Type) Packing {
 	return out
 }
 
-// norm returns the weighted square of the shares of a node that remain after a pod is added. The conversions keep the compiler from fusing
-// multiplications and additions. Fused operations would give different results on other processors.
+// norm returns the weighted sum of the squares of the shares of a node that would remain after a pod is added. The conversions to float64
+// keep the compiler from fusing multiplications and additions. Fused operations would give different results on some processors.
 func norm(weights []float64, need, room, whole []int64) float64 {
 	sum := 0.0
 	for r, w := range weights {

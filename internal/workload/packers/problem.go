@@ -80,7 +80,7 @@ func Of(s *scheduling.Snapshot) (*Problem, error) {
 	return p, p.addTypes(s)
 }
 
-// addTypes adds the types that any pool can buy.
+// addTypes adds the types that some pool can buy, with the room that DaemonSets leave.
 func (p *Problem) addTypes(s *scheduling.Snapshot) error {
 	daemons := make([]int64, len(p.Resources))
 	for _, set := range s.DaemonSets {
@@ -164,7 +164,8 @@ type Packing struct {
 	Nodes int
 }
 
-// best packs with each type and returns the cheapest result. If several are equally cheap, it returns the first.
+// best calls pack with each type as its start, and returns the cheapest packing. If several packings are equally cheap, it returns the
+// first.
 func (p *Problem) best(pack func(start *Type) Packing) Packing {
 	best := Packing{Cost: math.Inf(1)}
 	for i := range p.Types {
@@ -175,7 +176,7 @@ func (p *Problem) best(pack func(start *Type) Packing) Packing {
 	return best
 }
 
-// cheapest returns the price of the cheapest type that can hold the amounts used.
+// cheapest returns the price of the cheapest type that can hold the amounts used, or infinity if no type can.
 func (p *Problem) cheapest(used []int64) float64 {
 	price := math.Inf(1)
 	for i := range p.Types {
