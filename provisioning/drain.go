@@ -80,10 +80,10 @@ func (d *Drain) decide(pod *corev1.Pod, deadline, now time.Time) {
 	d.Effects = append(d.Effects, EvictPod{Key: key, UID: pod.UID, Deadline: until})
 }
 
-// overdue reports whether the pod must be deleted now, so that its grace period ends by the deadline of the drain. It returns true if the
-// pod is not terminating and the deadline is closer than the pod's grace period, or if the pod is terminating and would end after the
-// deadline. grace is the time until the deadline, but at least a second. If the pod need not be deleted yet, until is the time from which
-// it must be deleted; zero means never. A pod without a grace period is never overdue.
+// overdue reports whether the pod must be deleted now, so that its grace period ends by the deadline of the drain. It returns true in two
+// cases: the pod is not terminating and the deadline is closer than the pod's grace period, or the pod is terminating and would end after
+// the deadline. grace is the time until the deadline, but at least a second. If the pod need not be deleted yet, until is the time from
+// which it must be deleted; zero means never. A pod without a grace period is never overdue.
 func overdue(pod *corev1.Pod, deadline, now time.Time) (due bool, grace time.Duration, until time.Time) {
 	if deadline.IsZero() || pod.Spec.TerminationGracePeriodSeconds == nil {
 		return false, 0, time.Time{}

@@ -139,7 +139,7 @@ func Feedback(err error, estimate *StockEstimate, now time.Time) (planNow bool) 
 }
 
 // launchedTogether returns the claims that are launched together with the claim or not at all: all claims of its launch group that are not
-// Kept. The list is the same for every claim of the group, so that all of them ask the provider for the same instances, at the same time or
+// Kept. The list is the same for every claim of the group. So all of them ask the provider for the same instances, at the same time or
 // after a restart. It is nil if the claim has no group, if claims of the group are missing, or if fewer than two of them are not Kept.
 func launchedTogether(s ClaimState) []*v1.NodeClaim {
 	g, ok := groupOf(s)

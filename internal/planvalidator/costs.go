@@ -207,7 +207,7 @@ type allowance struct {
 	draws   []planning.CertificateDraw
 }
 
-// limitOf returns the allowance of a node that uses the amount uses of the limit want.
+// limitOf returns the allowance of a node that uses the limit want. uses is the amount that it uses.
 func limitOf(cert *scheduling.Certificate, want planning.CertificateLimit, uses float64) allowance {
 	out := allowance{limited: true}
 	for _, l := range cert.Limits {

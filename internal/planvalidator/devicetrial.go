@@ -187,7 +187,8 @@ func (t *deviceTrial) meet(claim, at int, sub *resourcev1.DeviceSubRequest, full
 	return t.choose(claim, at, sub, about, int(max(sub.Count, 1)), gotDevice{request: name, full: full})
 }
 
-// choose allocates left more devices of the list of, in all combinations, and each time continues with the next request.
+// choose allocates devices from the list of, as many as left says, in all combinations. For each combination, it continues with the next
+// request.
 func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of []*hostDevice, left int, as gotDevice) bool {
 	if left == 0 {
 		return t.request(claim, at+1)

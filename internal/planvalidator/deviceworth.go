@@ -126,8 +126,8 @@ type worthSearch struct {
 	worth   float64
 }
 
-// from tries all numbers of pods of each of the groups from index at on, in addition to the pods that are already on the node. have is the
-// value of those pods. It reports whether the value of the node's pods can exceed its price. It gives up if w.steps is used up.
+// from tries all numbers of pods for each group in w.groups[at:], in addition to the pods that are already on the node. have is the value
+// of those pods. It reports whether the value of the node's pods can exceed its price. It gives up if w.steps is used up.
 func (w *worthSearch) from(at int, have float64) bool {
 	if have > w.price*(1+1e-6)+1e-8 {
 		w.worth = have

@@ -166,7 +166,7 @@ func sortedKeys(set map[string]bool) []string {
 	return out
 }
 
-// choose tries all sets of n more nodes, of the kinds from index at on.
+// choose tries all sets of n more nodes, of the kinds in e.kinds[at:].
 func (e *exhaustive) choose(set []*machine, at, n int) {
 	if e.found != "" {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nowhere checks that the pod really has no place while everything else stays as planned. No node of the snapshot has room for it, no
-// planned node has room for it if another type is launched, and no pool could launch one more node for it.
+// nowhere checks that the pod really has no place while everything else stays as planned. It has a place if a node of the snapshot has room
+// for it, if a planned node has room for it as another type, or if a pool could launch one more node for it.
 func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	if _, known := c.volumesOf(pod); !known {
 		return
@@ -111,8 +111,8 @@ func (c *checker) demands(pod *corev1.Pod, np *scheduling.NodePool) [][]expressi
 	return out
 }
 
-// buys reports whether a node with this claim, type and offering can hold the pod and the pods of n, and whether the rest of the plan can
-// then still be bound.
+// buys reports whether a node with this claim, type and offering can hold the pod and the pods of n, while the rest of the plan can still
+// be bound.
 func (c *checker) buys(w *world, pod *corev1.Pod, n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, d demand) bool {
 	known, ok := d.on(c, it, o)
 	if !ok {

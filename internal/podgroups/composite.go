@@ -154,8 +154,8 @@ func (c *composer) together(key Key, parts []Part) []Part {
 
 // family returns the parts, with the CompositePodGroup as the parent of their gangs. For gangs that have a parent already, it becomes an
 // ancestor. needs is the number of groups that the CompositePodGroup needs. The constraints in topology hold for all of them. Groups all of
-// whose pods exist come first, and equal groups are in the order of their names. Groups after the first needs are spare. If too few groups
-// exist, no group is placed.
+// whose pods exist come first, and equal groups are in the order of their names. If there are more groups than needs, the further groups
+// are spare. If too few groups exist, no group is placed.
 func family(key Key, o *Object, parts []Part, needs int, topology []planning.GangTopology) []Part {
 	parts, lack := slices.Clone(parts), map[Key]int{}
 	for i := range parts {
@@ -224,8 +224,8 @@ func within(wide, own []planning.GangTopology) []planning.GangTopology {
 	return out
 }
 
-// one combines the parts to one part, which needs the pods of the first needs parts. Parts all of whose pods exist come first, and equal
-// parts are in the order of their names. The result is moved as a whole if one of the parts is moved as a whole.
+// one combines the parts to one part. It needs the pods of only the first parts, as many as needs says. Parts all of whose pods exist come
+// first, and equal parts are in the order of their names. The result is moved as a whole if one of the parts is moved as a whole.
 func one(parts []Part, needs int) Part {
 	parts = slices.Clone(parts)
 	slices.SortFunc(parts, func(a, b Part) int {

@@ -28,7 +28,8 @@ type kind struct {
 	spreads   []rule
 	together  []rule
 	apart     []rule
-	// matching are the groups whose selectors match pods of the kind. It includes the first known groups of peers.all that match.
+	// matching are the groups whose selectors match pods of the kind. known is how many of the groups in peers.all have been checked for
+	// this.
 	matching []*group
 	known    int
 }
@@ -131,7 +132,7 @@ func (p *peers) newKind(pod *corev1.Pod) *kind {
 }
 
 // spread returns the group for a spread constraint. Its domains are those of the nodes that have the topology keys of all the pod's
-// constraints and that the pod's node selector and affinity, and its tolerations if the constraint says so, allow.
+// constraints. Depending on the policies of the constraint, the pod's node affinity and tolerations must also allow the nodes.
 func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c *corev1.TopologySpreadConstraint) rule {
 	selector := withLabels(c.LabelSelector, pod, c.MatchLabelKeys, nil)
 	shape := p.j.shapeOf(pod)
@@ -219,8 +220,8 @@ func (p *peers) namespaces(pod *corev1.Pod, t *corev1.PodAffinityTerm) (string, 
 	return text + ";" + selector.String(), func(ns string) bool { return everywhere || slices.Contains(names, ns) }
 }
 
-// withLabels returns the selector with additional conditions: a pod must have the given pod's values of the labels match, and must not have
-// its values of the labels mismatch.
+// withLabels returns the selector with additional conditions: for each key in match, a pod must have the same value as the given pod, and
+// for each key in mismatch, it must have another value or none.
 func withLabels(s *metav1.LabelSelector, pod *corev1.Pod, match, mismatch []string) labels.Selector {
 	if s == nil {
 		return labels.Nothing()

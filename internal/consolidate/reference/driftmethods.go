@@ -12,7 +12,7 @@ import (
 )
 
 // staticDrift replaces drifted nodes of static pools one for one, as far as budgets and the pool's limit on nodes allow. It does not check
-// whether the pods have other places. Nodes that drifted first come first.
+// whether the pods have other places. Nodes without pods come first, then the nodes that drifted first: see survey.ByDrift.
 func (p *Pass) staticDrift(accepted []*decision.Candidate) []*decision.Command {
 	list := slices.Clone(accepted)
 	survey.ByDrift(list)

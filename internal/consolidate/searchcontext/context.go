@@ -149,7 +149,8 @@ func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.U
 	}
 }
 
-// recentOwners returns the owners of pods that were moved in the time within before now, each with the time at which this period ends.
+// recentOwners returns the owners of pods that were moved recently: less than the duration within ago. Each owner has the time at which
+// this duration will have passed.
 func recentOwners(f *survey.Fleet, within time.Duration) map[types.UID]time.Time {
 	out := map[types.UID]time.Time{}
 	for i := range f.In.History {

@@ -15,7 +15,7 @@ import (
 type scouts struct {
 	s    *Search
 	list []*scout
-	// done contains the changes of the search's trial since the scouts' trials were last equal to it.
+	// done contains the changes of the search's trial that the scouts have not repeated yet.
 	done []change
 	// batches is the queue of the scouts while they work, and otherwise nil. Calling end makes the scouts stop.
 	batches chan *batch

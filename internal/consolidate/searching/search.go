@@ -76,7 +76,7 @@ func (s *Search) consolidate(ctx context.Context) error {
 		{len(s.Fleet.Ties) > 0, s.removeTied},
 		{true, s.removeSingly},
 		{true, s.replaceSingly},
-		{!s.Refining || !s.Many(), g.exchange}, // in a large fleet, leave the few remaining groups to the next plan
+		{!s.Refining || !s.Many(), g.exchange}, // if there are too many candidates, refinement leaves groups to the next plan
 	} {
 		if !part.wanted {
 			continue

@@ -44,8 +44,8 @@ type book struct {
 	closes *time.Time
 }
 
-// closing returns Calendar.Closes(at): the time at which the calendar's window closes. It caches the answer for the time now, which is
-// needed often.
+// closing returns Calendar.Closes(at): the time at which the calendar's window closes. It caches the answer if at is equal to now, because
+// that time is needed often.
 func (b *book) closing(now, at time.Time) time.Time {
 	if !at.Equal(now) {
 		return b.Calendar.Closes(at)
