@@ -230,8 +230,9 @@ func notAfter(t, now time.Time) time.Time {
 	return t
 }
 
-// recovered returns the command, and an execution that continues it. The command's timeout counts from the start in the record. If the
-// start is missing (drawknife always writes one) or in the future, it counts from now.
+// recovered returns an execution that continues the command if the command has replacements, all of them exist, and the members' records
+// agree. Otherwise the execution undoes the command. The command's timeout counts from the start in the record. If the start is missing
+// (drawknife always writes one) or in the future, it counts from now.
 func (l *remains) recovered(view *cluster.View) Recovered {
 	cmd := l.command()
 	e := Execute(cmd)

@@ -136,9 +136,9 @@ type staticNode struct {
 	gangs []int
 }
 
-// leastLoss returns n claims to delete: those with the lowest rank and, within a rank, the lowest loss. Units of a rank that can be removed
-// completely come first, the largest of them first, so that few gangs lose members. If more nodes of this rank must go, a part of the unit
-// with the lowest cost is removed.
+// leastLoss returns n claims to delete. Nodes with a lower rank come first. Units of a rank that can be removed completely come first, the
+// largest of them first, so that few gangs lose members. If more nodes of this rank must go, a part of the unit with the lowest cost is
+// removed.
 func (s StaticState) leastLoss(n int, now time.Time) []DeleteClaim {
 	var out []DeleteClaim
 	take := func(nodes []staticNode) {

@@ -92,7 +92,8 @@ func (c *checker) claimOf(namespace, name string, v *corev1.Volume) (attached, b
 	return attached{}, false
 }
 
-// unbound returns a volume that a StorageClass will create, restricted by the allowed topologies of the class.
+// unbound returns a volume that a StorageClass will create, restricted by the allowed topologies of the class. It returns false if this
+// checker does not support the class.
 func (c *checker) unbound(id string, class *string) (attached, bool) {
 	for _, sc := range c.s.StorageClasses {
 		if class == nil || sc.Name != *class {

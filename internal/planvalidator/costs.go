@@ -295,7 +295,7 @@ func withVolumes(cert *scheduling.Certificate, it *cloudprovider.InstanceType, h
 }
 
 // howMany returns how many pods of the class fit on a node that has the resources have, according to the requests of the class and the
-// rules about single nodes.
+// rules about single nodes. It returns at most class.Count.
 func howMany(cert *scheduling.Certificate, class *planning.CertificateClass, have corev1.ResourceList) int {
 	most := int64(class.Count)
 	for name, takes := range class.Takes {

@@ -79,7 +79,8 @@ func (c *checker) without(key scheduling.PodKey) bool {
 	return slices.ContainsFunc(c.p.Unschedulable, func(u scheduling.Unschedulable) bool { return u.Pod == key })
 }
 
-// company checks that the pod, which comes to the node by preemption, is compatible with the pods that the plan places there.
+// company checks that host ports, disks and anti-affinity by hostname allow the pod, which comes to the node by preemption, next to the
+// pods that the plan places there.
 func (c *checker) company(pod *corev1.Pod, n *scheduling.Node) {
 	keepsAway := func(a, b *corev1.Pod) bool {
 		return slices.ContainsFunc(antiTerms(a), func(t corev1.PodAffinityTerm) bool {

@@ -59,7 +59,7 @@ func countOnSpot(s *scheduling.Snapshot) (map[spotlimits.Workload]*onSpot, map[s
 	return count, limits
 }
 
-// holdSpotLimits checks the numbers of pods after the plan against the limits, and against the numbers before the plan.
+// holdSpotLimits checks that after the plan no number of pods is larger than both its limit and the same number before the plan.
 func (c *checker) holdSpotLimits(was map[spotlimits.Workload]*onSpot, limits map[spotlimits.Workload]spotlimits.Limits) {
 	after, _ := countOnSpot(c.s)
 	place := func(list []scheduling.PodKey, pools []spotPool) {

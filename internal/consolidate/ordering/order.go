@@ -79,8 +79,9 @@ func (p *Planner) waves() *waves.Planner {
 	return &waves.Planner{Times: p.Times, Evictions: func(node string) []waves.Evictions { return p.ByName[node].Evictions }}
 }
 
-// inOrder returns the commands that can be executed one after another, in an order that works. If some commands can't be executed, it also
-// tries the commands before refinement (Found.Unrefined), and keeps the better result.
+// inOrder returns the commands that can be executed one after another, in an order that works. If some commands can't be executed, it
+// executes instead the commands before refinement (Found.Unrefined) that remove only the members of these. It also tries all commands
+// before refinement from the start, and keeps the better result.
 func (p *Planner) inOrder(ctx context.Context, out *Order, found Found) ([]*decision.Command, error) {
 	r, err := p.replay(ctx)
 	if err != nil {

@@ -64,8 +64,8 @@ func (p *Pass) notReached(m decision.Method, list []*decision.Candidate) {
 	}
 }
 
-// singleNode takes the first candidate that can be replaced by at most one new node. Pools take turns; pools that the last pass did not
-// reach come first.
+// singleNode takes the first candidate that can be replaced by at most one new node. It tries at most MaxTrials candidates. Pools take
+// turns; pools that the last pass did not reach come first.
 func (p *Pass) singleNode(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
 	list, tied := p.loose(accepted)
 	survey.BySavings(list)

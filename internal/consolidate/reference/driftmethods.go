@@ -11,8 +11,9 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// staticDrift replaces drifted nodes of static pools one for one, as far as budgets and the pool's limit on nodes allow. It does not check
-// whether the pods have other places. Nodes without pods come first, then the nodes that drifted first: see survey.ByDrift.
+// staticDrift replaces drifted nodes of static pools one for one, as far as budgets and the pool's limit on nodes allow. It skips pools
+// that have more nodes than replicas, or that are paused after failures. It does not check whether the pods have other places. Nodes
+// without pods come first, then the nodes that drifted first: see survey.ByDrift.
 func (p *Pass) staticDrift(accepted []*decision.Candidate) []*decision.Command {
 	list := slices.Clone(accepted)
 	survey.ByDrift(list)

@@ -11,7 +11,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/newnodes"
 )
 
-// launch opens new nodes for the waiting pods: one for all of them, or several.
+// launch opens new nodes for the waiting pods at a total price below most: one node for all of them, or several. It returns a block if that
+// is not possible, or if where is OnlyRoom.
 func (t *Trier) launch(ctx context.Context, where Places, most int64, waiting int) (*decision.Block, error) {
 	if where == OnlyRoom {
 		return &decision.Block{Code: decision.BlockUnschedulable, Pods: t.Trial.Waiting(min(waiting, reference.MaxNamed))}, nil

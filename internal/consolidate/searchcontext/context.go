@@ -87,7 +87,7 @@ func New(ctx context.Context, s Settings, f *survey.Fleet, known Known) (*Contex
 	return out, nil
 }
 
-// weigh makes the candidates and fills their fields. known has candidates of an earlier plan by name.
+// weigh makes the candidates, fills their fields, and fills x.Accepted. known has candidates of an earlier plan by name.
 func (x *Context) weigh(known map[string]*Candidate) {
 	moved, list := recentOwners(x.Fleet, x.CoolDown), make([]Candidate, len(x.Fleet.Candidates))
 	x.Candidates = make([]*Candidate, len(list))

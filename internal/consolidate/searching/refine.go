@@ -16,9 +16,9 @@ import (
 // refining is the part of a search that continues from the search's own steps.
 type refining struct{ *Search }
 
-// all continues the search as the next plan would, until no strategy finds another step. Nodes that have received pods may now be removed.
-// New nodes of steps, which are not launched yet, may be dropped for fewer or cheaper new nodes. No pod is moved twice because of this. So
-// this plan already has the commands that the next plan would find.
+// all continues the search as the next plan would, until no strategy finds another step or the search has used up its what-ifs. Nodes that
+// have received pods may now be removed. New nodes of steps, which are not launched yet, may be dropped for fewer or cheaper new nodes. No
+// pod is moved twice because of this. So this plan already has the commands that the next plan would find.
 func (s refining) all(ctx context.Context) error {
 	if len(s.steps)+len(s.made) == 0 {
 		return nil // no strategy has found a step

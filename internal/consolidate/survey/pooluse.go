@@ -37,7 +37,8 @@ func (l *BudgetTracker) PoolUses() []decision.PoolUse {
 	return out
 }
 
-// allowed returns how many nodes the pool's budgets allow to be disrupted now for the reason: the smallest number of all budgets.
+// allowed returns how many nodes the pool's budgets allow to be disrupted now for the reason: the smallest number of all budgets, or
+// decision.Unlimited if no budget applies.
 func (l *BudgetTracker) allowed(key v1.PoolKey, r decision.Reason) int {
 	least := decision.Unlimited
 	for _, b := range l.books {
