@@ -209,7 +209,8 @@ func stated(pool *v1.NodePool) *v1.NodePool {
 	return &judged
 }
 
-// classReady copies the readiness of the node class to the pool's condition NodeClassReady.
+// classReady copies the readiness of the node class to the pool's condition NodeClassReady. The condition is False if the provider does not
+// support the kind of the node class.
 func (s PoolState) classReady(pool *v1.NodePool, now time.Time) {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	if !s.Capabilities.SupportsNodeClass(ref) {

@@ -92,9 +92,9 @@ func (b *binding) bind(order []string) []string {
 	return append(b.refusals, least...)
 }
 
-// deferrals returns conditions for pods that are bound after all others. The judge binds all pods once for each condition, and the plan is
-// valid if all pods can be bound at least once. The plan's own order can fail because it binds a pod before pods that the pod's rules must
-// count first.
+// deferrals returns conditions for pods that are bound after all others. The judge binds all pods at most once for each condition, and the
+// plan is valid if all pods can be bound at least once. The plan's own order can fail because it binds a pod before pods that the pod's
+// rules must count first.
 func deferrals() []func(*candidate) bool {
 	return []func(*candidate) bool{
 		func(*candidate) bool { return false },

@@ -170,8 +170,8 @@ func (p *Finder) offers(fromSpot bool, node *planning.NewNode, share int64, limi
 	return p.cheaper(pool, node, share), spotToSpot, nil
 }
 
-// narrowed returns the planned node with the types that cost less than share. The rules for capacity types are those of Reference, applied
-// to all nodes of the group together.
+// narrowed returns the planned node with the types that cost less than share. If a removed node is due, it keeps its types, whatever they
+// cost. The rules for capacity types are those of Reference, applied to all nodes of the group together.
 func (p *Finder) narrowed(group Group, planned *planning.NewNode, share, spent int64, nodes, limit int) (*planning.NewNode, *decision.Block) {
 	pool := p.Fleet.Pools[planned.Pool]
 	node := *planned

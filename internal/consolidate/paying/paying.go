@@ -115,7 +115,8 @@ func (t *Terms) value(e *Exchange) int64 {
 	return t.WorthOf(e.Saving, cost) - int64(float64(max(overlap, 0))*(t.Launch+drain).Hours())
 }
 
-// pays returns nil if the exchange is worth it, and otherwise the block. p checks the condition of Balanced pools.
+// pays returns nil if the exchange is worth it, and otherwise the block. Drift and exchanges with due nodes are always worth it. p checks
+// the condition of Balanced pools.
 func (t *Terms) pays(p *reference.Pass, e *Exchange) *decision.Block {
 	if e.Method == decision.MethodDrift || searchcontext.AnyDue(e.Members) {
 		return nil

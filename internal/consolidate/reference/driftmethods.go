@@ -82,8 +82,8 @@ func (p *Pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 	return max(0, int(limit.Value())-n)
 }
 
-// drift replaces the first drifted node that budgets allow and whose pods all have a place. It launches as many new nodes as needed,
-// whatever they cost. Nodes that must be removed together are replaced together.
+// drift replaces the first node in the order of DriftOrder that budgets allow, whose pool is not paused after failures, and whose pods all
+// have a place. It launches as many new nodes as needed, whatever they cost. Nodes that must be removed together are replaced together.
 func (p *Pass) drift(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
 	sims, err := p.openSimulator(ctx)
 	if err != nil {

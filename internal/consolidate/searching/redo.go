@@ -200,7 +200,8 @@ func (s redo) waitingFor(members []*searchcontext.Candidate, anyway bool) map[pl
 	return out
 }
 
-// putSome puts each pod of the command at its place in the command, if that place still exists.
+// putSome puts pods at their places in the command, as far as these still exist: each pod of an existing node alone, and the pods of a new
+// node together.
 func (s redo) putSome(cmd *decision.Command) error {
 	for i := range cmd.Receivers {
 		e := &cmd.Receivers[i]
