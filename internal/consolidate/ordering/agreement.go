@@ -104,7 +104,8 @@ func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*
 const maxExtended = 5
 
 // settleOne returns the command, extended by the nodes that provisioning asks for. It returns nil if the extended command is not worth it,
-// or if a command that moves a gang would need an extension. Then the command's members are left for the next plan.
+// if the replay rejects it, or if a command that moves a gang would need an extension. Then the command's members are left for the next
+// plan.
 func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*decision.Command, error) {
 	for round := 0; ; round++ {
 		wanted, known, err := a.wanted(ctx, []*decision.Command{cmd})

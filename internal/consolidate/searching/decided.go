@@ -58,7 +58,8 @@ func (d *decided) pods() int {
 	return n
 }
 
-// noteStep records an accepted step whose pods were put on the receivers. If refining is false, the receivers become fixed.
+// noteStep records an accepted step whose pods were put on the receivers. If refining is false, or the step is of drift, the receivers
+// become fixed.
 func (d *decided) noteStep(st *removing.Step, receivers []*searchcontext.Candidate, refining bool) {
 	for _, c := range st.Members {
 		d.gone[c] = true

@@ -234,8 +234,7 @@ func (s *Search) tied() [][]*searchcontext.Candidate {
 	return out
 }
 
-// tiedBlock returns the block why for a node. If the node is tied, the block also says that the tied nodes can only be removed together. It
-// says that the nodes can only be removed together.
+// tiedBlock returns the block why for a node. If the node is tied, the block also says that the tied nodes can only be removed together.
 func tiedBlock(c *searchcontext.Candidate, why *decision.Block) *decision.Block {
 	if c.Tie == nil || why.Code == decision.BlockNotReached {
 		return why
