@@ -191,7 +191,7 @@ func (c *checker) spokenOf(key string, l label) []string {
 	return slices.Compact(out)
 }
 
-// topologyKeys returns the topology keys of all rules between pods.
+// topologyKeys returns the topology keys of all rules between pods, without the hostname.
 func (c *checker) topologyKeys() map[string]bool {
 	out := map[string]bool{}
 	for _, pod := range c.pods {

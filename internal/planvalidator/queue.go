@@ -135,7 +135,8 @@ func (c *checker) queue() []scheduling.PodKey {
 }
 
 // order checks that the pods can be bound one after another in the plan's order, each to the node that the plan names. All of the plan's
-// new nodes exist from the start, and each has its first instance type.
+// new nodes exist from the start, and each has its first instance type. It checks nothing if there are default spread constraints, which
+// this checker does not support.
 func (c *checker) order() {
 	if len(c.s.DefaultTopologySpread) > 0 {
 		return

@@ -46,8 +46,8 @@ func Exported(t *Tree) map[string]API {
 // aliased is a type of another package of this module that has an alias. at is the place of the alias.
 type aliased struct{ dir, name, at string }
 
-// aliases returns the exported types of a package that are aliases of types of other packages of this module, by the name of the alias.
-// Users of an alias get the type itself, with its fields and methods.
+// aliases returns the types of a package that are aliases of types of other packages of this module, by the name of the alias. Users of an
+// alias get the type itself, with its fields and methods.
 func aliases(t *Tree, library []*File) map[string]aliased {
 	out := map[string]aliased{}
 	for _, f := range library {

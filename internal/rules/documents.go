@@ -23,7 +23,7 @@ func backquoted(text string) []string {
 	return pieces
 }
 
-// tableRow splits a row of a Markdown table into its cells; nil for other lines and for the rule below a table's head.
+// tableRow splits a row of a Markdown table into its cells. It returns nil for other lines, and for the line below a table's head.
 func tableRow(line string) []string {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "|") || strings.Trim(line, "|-: ") == "" {

@@ -71,7 +71,7 @@ type made interface {
 	worse() string
 }
 
-// compareAll makes and prints the comparisons one after the other, and then writes the table.
+// compareAll makes and prints the comparisons one after the other, and then writes the table if o.table is set.
 func compareAll(ctx context.Context, o *options, stdout, stderr io.Writer) ([]made, error) {
 	works, err := o.works()
 	if err != nil {

@@ -41,7 +41,7 @@ func (t *table) add(r *row) error {
 	return err
 }
 
-// summary prints the mean and the worst value of each ratio.
+// summary prints the mean and the worst value of each ratio, and the CPU times.
 func (t *table) summary(rows []*row) {
 	var lines []string
 	for _, kind := range []struct {
