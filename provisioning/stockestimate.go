@@ -169,8 +169,8 @@ func (b *StockEstimate) probability(key cloudprovider.OfferingKey, now time.Time
 	return 1 / (1 + math.Exp(-x))
 }
 
-// apart returns the evidence of all in a neighbourhood, without the evidence own of the offering itself. The result never has the opposite
-// sign of the parameter all.
+// apart subtracts own, the evidence of an offering, from all, the evidence of its neighbourhood. The result never has the opposite sign of
+// the parameter all.
 func apart(all, own float64) float64 {
 	if all < 0 {
 		return min(0, all-min(own, 0))

@@ -67,7 +67,7 @@ func lack(need, have corev1.ResourceList) string {
 	return ""
 }
 
-// requestsOf returns the requests of a pod.
+// requestsOf returns what kube-scheduler counts as the requests of a pod, plus 1 of the resource "pods".
 func requestsOf(pod *corev1.Pod) corev1.ResourceList {
 	stubborn := pod.Status.Resize == corev1.PodResizeStatusInfeasible
 	for _, cond := range pod.Status.Conditions {

@@ -97,7 +97,7 @@ func addAll(set map[string]bool, keys []string) {
 	}
 }
 
-// daemonsOn returns the requests of the DaemonSet pods that a node will have.
+// daemonsOn returns the total requests of the DaemonSet pods that may run on a node.
 func (c *checker) daemonsOn(m labels, taints []corev1.Taint) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, pod := range c.daemonPodsOn(m, taints) {
@@ -106,7 +106,7 @@ func (c *checker) daemonsOn(m labels, taints []corev1.Taint) corev1.ResourceList
 	return out
 }
 
-// daemonPodsOn returns the DaemonSet pods that a node will have.
+// daemonPodsOn returns the DaemonSet pods that may run on a node, depending on its unknown labels.
 func (c *checker) daemonPodsOn(m labels, taints []corev1.Taint) []*corev1.Pod {
 	known := maps.Clone(m)
 	known[v1.NodeRegisteredLabelKey] = label{isValue("true")}
