@@ -23,9 +23,9 @@ import (
 // own order, that of its queue. If equal pods get the places of a plan in the order of kube-scheduler's queue, kube-scheduler can follow
 // most plans.
 
-// bindOrder returns the pods that the trial has placed, in an order in which they can be bound. Unless there are too many pods, it is the
-// order of kube-scheduler's queue as far as rules allow. Otherwise it is as close as possible to the order in which the pods were placed.
-// If some pods can't be bound in any order that was tried, they come last.
+// bindOrder returns the pods that the trial has placed, in an order in which they can be bound. If queueOrder finds an order, it is that
+// order: the order of kube-scheduler's queue as far as rules allow. Otherwise it is as close as possible to the order in which the pods
+// were placed. If some pods can't be bound in any order that was tried, they come last.
 func (t *Answering) bindOrder() []state.Binding {
 	if t.S.Topology == nil || !placing.SpreadsOf(t.Trial).AnyPlaced(func(o *topology.Groups, _ int32) bool { return orderMatters(t.M, o) }) {
 		return t.OrderForDevices(t.S.Placed.All)
@@ -43,7 +43,7 @@ func (t *Answering) bindOrder() []state.Binding {
 // canBeBound reports whether rules allow all pods to be bound in the given order.
 func (t *Answering) canBeBound(order []state.Binding) bool {
 	if t.M.Devices == nil {
-		return true // only devices can have changed the order
+		return true // without devices, OrderForDevices has not changed the order
 	}
 	s := t.beforePlacing()
 	for _, b := range order {
@@ -116,7 +116,8 @@ func bindAll(c *podclass.Class, s *topology.State, b *state.Binding) (bound stat
 }
 
 // queueOrder binds pods in the order of kube-scheduler's queue. Each pod gets the first place planned for its class where rules allow it
-// now. Pods without such a place are tried again after the others. It returns nil if there are many pods, or if some can't be bound.
+// now. Pods without such a place are tried again after the others. It returns nil if there are more than solving.MaxRetriedPods pods, or if
+// some can't be bound.
 func (t *Answering) queueOrder() []state.Binding {
 	pods := 0
 	for _, b := range t.S.Placed.All {

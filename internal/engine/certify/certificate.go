@@ -33,7 +33,8 @@ func (t Certifying) ProofOf(ctx context.Context, order func() []state.Binding) *
 	for key, n := range t.placedOnNew(order) {
 		it := valuing.Provable(t.M, key[0], key[1], n)
 		if t.S.Tight > 0 && it.PerNode != pricing.Unbounded {
-			// If all other nodes have such pods, a spread over nodes allows the most on one node. The bound must hold for that case.
+			// A spread over nodes allows the most pods on one node if all other nodes are full of such pods. PerNode must be an upper
+			// bound, so it is computed for that case.
 			full := func(int32) int32 { return math.MaxInt32 / 2 }
 			it.Topology = nil
 			it.PerNode = topology.AdmitsHostAbove(t.M.Topology, t.M.Classes[key[0]].Topology, func(int32) topology.Tally { return topology.Tally{} }, full)

@@ -150,8 +150,9 @@ func (x *Index) Unplugged(allocatable corev1.ResourceList) map[corev1.ResourceNa
 	return out
 }
 
-// fill writes to into the device amounts of a node with these units, plus the amounts in further, which may be nil. into already contains
-// the node's other amounts. For an extended resource without a device plugin, fill also writes the amount that devices can serve.
+// fill sets the device amounts in the vector into: those of a node with these units, plus the amounts in further, which may be nil. into
+// already contains the node's other amounts. For an extended resource that no device plugin serves (unplugged), fill also sets the amount
+// that devices can serve.
 func (x *Index) fill(units devices.Units, further []int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) {
 	have := x.fillExtended(func(resource string) int64 { return x.Counts.Serves(units, resource) }, unplugged, into)
 	room := x.Counts.Room(units, have)
@@ -161,8 +162,8 @@ func (x *Index) fill(units devices.Units, further []int64, unplugged func(name c
 	x.add(room, into, true)
 }
 
-// fillExtended writes the amount that devices can serve of the extended resources without a plugin. It returns the amounts of the extended
-// resources with a plugin.
+// fillExtended sets, in into, the amounts that devices can serve of the extended resources without a plugin (unplugged). It returns the
+// amounts in into of the other extended resources.
 func (x *Index) fillExtended(serves func(resource string) int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) map[string]int64 {
 	var have map[string]int64
 	for i := range x.extended {

@@ -260,7 +260,7 @@ func (x *Index) RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offe
 	if len(it.Devices) > 0 {
 		known, of := false, TemplateOf(it, o)
 		further = x.further.ofTypes[of]
-		if units, known = x.OfTypes[of]; !known { // the type is a copy of a type of the snapshot
+		if units, known = x.OfTypes[of]; !known { // a copied type has no entry: compute its units
 			units = x.Kinds.Units(devices.NewUsage(Inventory(it, o)), nil, devices.NewMatches(x.matcher))
 		}
 	}
@@ -275,7 +275,7 @@ func (x *Index) MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offe
 	ceiling := &devices.Ceiling{}
 	if len(it.Devices) > 0 {
 		known := false
-		if ceiling, known = x.ceilings[TemplateOf(it, o)]; !known { // the type is a copy of a type of the snapshot
+		if ceiling, known = x.ceilings[TemplateOf(it, o)]; !known { // a copied type has no entry: compute its ceiling
 			found := x.Kinds.Ceiling(devices.NewUsage(Inventory(it, o)), nil, devices.NewMatches(x.matcher))
 			ceiling = &found
 		}

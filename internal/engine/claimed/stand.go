@@ -15,7 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// noteStart sets until to the time by which the drivers of a new node must have published its devices, if this time is earlier than until.
+// noteStart lowers until to the time by which n's drivers must have published its devices, if n is so new that they may still be starting.
+// If until is zero, it sets until to that time.
 func (k *deviceStock) noteStart(n *planning.Node, now time.Time) {
 	if !driversStart(n, now) {
 		return

@@ -57,7 +57,7 @@ func (k *Kinds) Ceiling(u *Usage, reach *Reach, m *Matches) Ceiling {
 	return c.out
 }
 
-// mayBeMet is like met, but skips devices for which a selector can't be evaluated: kube-scheduler may never evaluate it for them.
+// mayBeMet is like met, but ignores devices for which a selector can't be evaluated: kube-scheduler may never evaluate it for them.
 func (p *presence) mayBeMet(inv *Inventory, reach *Reach, m *Matches) bool {
 	matching, n := m.of(inv, p.alternative), 0
 	for i := range matching.verdicts {
@@ -86,7 +86,7 @@ func (c *ceilingOf) mark(at int, a *alternative) {
 		return
 	}
 	if x := &c.list[at]; len(free) == 0 || (x.varied || x.bundle != "") && len(free) < a.wantedAtLeast() {
-		return // too few devices: a request can't get a device twice, and all requests of such a kind ask for this number
+		return // too few devices: a request can't get a device twice, and all requests of a kind that is varied or in a bundle need this number
 	}
 	takes := int64(a.count)
 	if a.all {
@@ -103,7 +103,8 @@ func (c *ceilingOf) mark(at int, a *alternative) {
 	}
 }
 
-// lessen lowers least[i][at], the least amounts that requests of a kind take of a shared device, to amounts, where these are smaller.
+// lessen replaces amounts in least[i][at] by those in amounts that are smaller. least[i][at] has the smallest amounts that a request of the
+// kind takes of the shared device i.
 func (c *ceilingOf) lessen(i int32, at int, amounts []int64) {
 	if c.least[i] == nil {
 		c.least[i] = map[int][]int64{}
@@ -118,9 +119,9 @@ func (c *ceilingOf) lessen(i int32, at int, amounts []int64) {
 	}
 }
 
-// constrain removes the kind from devices that the constraints of its claim always exclude: devices without the attribute and, if values
-// must match, devices whose value fewer devices have than a request needs. Equal claims may still have different values on one node, so
-// several values can remain.
+// constrain removes the kind from devices that constraints of its claim always exclude. These are devices without the attribute. If values
+// must match and the kind is not varied, they are also devices whose value fewer devices have than a request needs. Equal claims may still
+// have different values on one node, so several values can remain.
 func (c *ceilingOf) constrain(at int) {
 	x := &c.list[at]
 	if x.bundle == "" {

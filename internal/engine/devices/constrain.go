@@ -109,7 +109,7 @@ func (n *nodeUnits) byValue(c *constraint, kinds []int) (counts map[value]map[in
 	return counts, order
 }
 
-// claimsOf returns for how many claims the devices in have, counted by kind, are enough.
+// claimsOf returns the number of claims for which the devices are enough. have has the number of devices by kind.
 func (n *nodeUnits) claimsOf(have map[int]int, kinds []int) int {
 	claims := manyUnits
 	for _, at := range kinds {
@@ -118,7 +118,8 @@ func (n *nodeUnits) claimsOf(have map[int]int, kinds []int) int {
 	return claims
 }
 
-// concerned reports whether the constraint of the bundle applies to the kind, for the alternative that the node can meet.
+// concerned reports whether the kind is in the bundle and the constraint applies to its chosen alternative, or to its first one if none was
+// chosen.
 func (n *nodeUnits) concerned(at int, bundle string, c *constraint) bool {
 	x := &n.list[at]
 	a := x.alternatives[0]

@@ -26,7 +26,8 @@ type counterGroups struct {
 	times []int64
 }
 
-// groupsOf groups devices that share counters. list contains the devices' indexes, sets the kinds that each device could serve.
+// groupsOf groups the devices with the indexes in list: devices that share counters, directly or through other devices, are in one group.
+// left has the remaining amount of each counter, and sets has the kinds that each device could serve.
 func groupsOf(inv *Inventory, left []int64, sets []kindSet, list []int) counterGroups {
 	root := map[int32]int32{}
 	find := func(counter int32) int32 {
@@ -118,7 +119,7 @@ func (s *counterGroups) weigh(w *weighted) int64 {
 // groupChoice is the best choice of devices of a group.
 type groupChoice struct {
 	// weight is the total weight of the choice. had has the number of chosen devices of each part. known is false if there were too many
-	// combinations to search.
+	// combinations to search: then weight is only an upper bound.
 	weight int64
 	had    []int64
 	known  bool
@@ -127,7 +128,8 @@ type groupChoice struct {
 // maxGroupSteps limits the search for the best choice in a group. Beyond it, the answer is the upper bound that each counter alone gives.
 const maxGroupSteps = 4096
 
-// most returns the largest total weight of devices that can be allocated together; the weight of a device depends on its set of kinds.
+// most returns the choice of devices that can be allocated together and have the largest total weight. weigh returns the weight of a device
+// that could serve the kinds in set.
 func (g *counterGroup) most(weigh func(set kindSet) int64) groupChoice {
 	s := groupSearch{left: slices.Clone(g.left), had: make([]int64, len(g.parts)), best: groupChoice{had: make([]int64, len(g.parts)), known: true}}
 	for i := range g.parts {
@@ -153,8 +155,7 @@ type heavyPart struct {
 	weight int64
 }
 
-// density returns the weight of a device divided by the sum of its shares: the share of a counter is the part of the counter's remaining
-// amount that the device takes.
+// density returns the weight of a device divided by the sum of the shares that it takes of the counters' remaining amounts.
 func (g *counterGroup) density(p *heavyPart) float64 {
 	share := 0.0
 	for j, n := range p.takes {
@@ -163,8 +164,8 @@ func (g *counterGroup) density(p *heavyPart) float64 {
 	return float64(p.weight) / max(share, 1e-9)
 }
 
-// undominated removes each part of one device that another such part can always replace: the other part weighs no less, takes no more of
-// any counter, and can't be allocated together with it.
+// undominated removes a part with a single device if another part with a single device is never worse: that part weighs no less, takes no
+// more of any counter, and can't be allocated together with the removed one.
 func (g *counterGroup) undominated(parts []heavyPart) []heavyPart {
 	return slices.DeleteFunc(slices.Clone(parts), func(p heavyPart) bool {
 		return p.count == 1 && slices.ContainsFunc(parts, func(q heavyPart) bool {
@@ -201,7 +202,7 @@ func compareProducts(a, b, c, d int64) int {
 type groupSearch struct {
 	parts []heavyPart
 	left  []int64
-	// counters has sums of counters whose remaining amounts are equal, and each counter alone.
+	// counters has each counter alone, and each sum of counters whose remaining amounts are equal.
 	counters []counterSum
 	had      []int64
 	best     groupChoice
@@ -217,7 +218,7 @@ type counterSum struct {
 	order []int
 }
 
-// sortCounters finds the sums of counters that give upper bounds.
+// sortCounters sets counters. Each of its entries gives an upper bound: see by.
 func (s *groupSearch) sortCounters() {
 	alike := map[int64][]int{}
 	for j, left := range s.left {
@@ -245,8 +246,8 @@ func (s *groupSearch) sumOf(counters []int) counterSum {
 	return out
 }
 
-// restOf returns an upper bound on the weight of the parts from index at on that still fit. Each sum of counters gives a bound; the lowest
-// is returned.
+// restOf returns an upper bound on the total weight of the devices that still fit, of the parts with index >= at. Each entry of counters
+// gives a bound; the lowest is returned.
 func (s *groupSearch) restOf(at int) int64 {
 	most := int64(0)
 	for i := at; i < len(s.parts); i++ {
@@ -258,7 +259,7 @@ func (s *groupSearch) restOf(at int) int64 {
 	return most
 }
 
-// by returns the upper bound that one sum of counters gives on the weight of the parts from index at on.
+// by returns the upper bound that c gives on the total weight that restOf limits.
 func (s *groupSearch) by(c *counterSum, at int) int64 {
 	left := int64(0)
 	for _, j := range c.of {
@@ -282,8 +283,8 @@ func (s *groupSearch) by(c *counterSum, at int) int64 {
 	return sum
 }
 
-// from continues the search with the part at index at. have is the weight of the devices already chosen. Larger numbers of devices of a
-// part are tried first.
+// from continues the search with part number at. have is the weight of the devices already chosen. Larger numbers of devices of a part are
+// tried first.
 func (s *groupSearch) from(at int, have int64) {
 	if have > s.best.weight {
 		s.best.weight = have

@@ -36,8 +36,8 @@ type pool struct {
 	invalid string
 	// slices are the slices of the newest generation, by name.
 	slices []*resourcev1.ResourceSlice
-	// late means that devices of the pool have binding conditions, which a pod must wait for before it is bound. Other pools are tried
-	// first.
+	// late means that devices of the pool have binding conditions, which a pod must wait for before it is bound. Pools without binding
+	// conditions are tried first.
 	late bool
 }
 

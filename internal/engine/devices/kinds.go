@@ -104,7 +104,7 @@ func (k *Kinds) addClaim(c *Claim, n *Needs) error {
 	return nil
 }
 
-// leastUpTo returns the least number of devices that the requests of the claim up to this request need, including it.
+// leastUpTo returns the least number of devices that the claim's requests need, up to and including this request.
 func (c *Claim) leastUpTo(request int) int {
 	sum := 0
 	for r := range c.requests[:request+1] {

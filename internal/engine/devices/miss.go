@@ -285,7 +285,7 @@ func (s *search) problem() string {
 	return ""
 }
 
-// rejected describes the first device that fails a check.
+// rejected describes the first device of list that keep refuses: the property that the check with this code examines.
 func (s *search) rejected(list []candidate, keep func(candidate) bool, code Code, a *alternative) string {
 	for _, c := range list {
 		if keep(c) {
@@ -315,7 +315,8 @@ func (s *search) rejected(list []candidate, keep func(candidate) bool, code Code
 	return ""
 }
 
-// have describes the first device that a selector rejected. It lists the attributes that the selector names.
+// have describes the first device of list that is not in through, because a selector rejected it. It lists the attributes and capacities
+// that the expression names.
 func (s *search) have(list, through []candidate, expression string) string {
 	for _, c := range list {
 		if slices.Contains(through, c) {

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// countPartitions counts the units of devices that use counters. If devices of a varied kind use the same counters, it counts a set of
-// devices that can be allocated together.
+// countPartitions counts the units of devices that use counters. Devices that share a counter with a device of a varied kind are counted by
+// part, as a set of devices that can be allocated together.
 func (n *nodeUnits) countPartitions() {
 	varied := kindSet{}
 	for at := range n.list {

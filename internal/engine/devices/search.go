@@ -44,7 +44,8 @@ type group struct {
 	shared  bool
 	// err says why a selector could not be evaluated.
 	err error
-	// banned means that all solutions with a device of this group have been tried.
+	// banned means that takeSome skips the group: all solutions with a device of this group have been tried, or its only device is shared
+	// and the request already has it.
 	banned bool
 }
 
@@ -374,7 +375,7 @@ func (s *search) violated(at place, a *alternative, values []value) int {
 	return -1
 }
 
-// concerned reports whether the constraint applies to the request that has the device.
+// concerned reports whether the constraint applies to the request, or to the subrequest, of the result.
 func (s *search) concerned(claim *Claim, c *constraint, r *Result) bool {
 	name, _, _ := strings.Cut(r.Request, "/")
 	return len(c.requests) == 0 || slices.Contains(c.requests, name) || slices.Contains(c.requests, r.Request)

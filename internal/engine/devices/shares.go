@@ -28,7 +28,7 @@ func (w *weighted) heaviest(set kindSet) int64 {
 	return most
 }
 
-// ofMasks returns the total weight of the devices that by counts.
+// ofMasks returns the total weight of the devices that are counted in the map by.
 func (w *weighted) ofMasks(by map[kindSet]int64) int64 {
 	sum := int64(0)
 	for mask, count := range by {
@@ -88,7 +88,7 @@ func (g *counterGroup) shares() []weighted {
 	if all.count() < 2 {
 		return nil
 	}
-	// Kinds of which the group has room for few come first: they weigh most.
+	// Kinds of which the fewest devices fit in the group come first: their devices weigh most.
 	type room struct {
 		kind int
 		most int64
@@ -124,9 +124,9 @@ type lifting struct {
 	w    weighted
 }
 
-// lift gives the kind the largest weight with which no devices that fit in the group together weigh more than the unit. This is what the
-// other kinds leave in the worst combination, divided by the number of devices of the kind there. most is how many devices of only that
-// kind fit.
+// lift gives the kind the largest weight with which no devices that fit in the group together weigh more than l.unit. It lowers the weight
+// until this is so: to what the other kinds leave of unit in the heaviest combination, divided by the number of devices of the kind in it.
+// most is how many devices of only that kind fit.
 func (l *lifting) lift(kind int, most int64) {
 	l.w.kinds.add(kind)
 	l.share(kind, l.unit, most)

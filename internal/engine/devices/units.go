@@ -199,8 +199,8 @@ func (k *Kinds) firstOf(at int) bool {
 	return true
 }
 
-// dropImpossible removes all devices from a bundle's kinds if the scheduler would not allocate the bundle's claim on the node. This is so
-// if an alternative asks for all devices and constraints exclude one of them: then the scheduler gives up, whatever other alternatives
+// dropImpossible removes all devices from a bundle's kinds if the scheduler would not allocate the bundle's claim on the node. It checks
+// this only if an alternative asks for all devices: if constraints exclude one of them, the scheduler gives up, whatever other alternatives
 // there are.
 func (n *nodeUnits) dropImpossible(first int) {
 	kinds := kindSet{}

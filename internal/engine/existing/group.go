@@ -53,7 +53,7 @@ func (g *Groups) Number(view *View) int32 {
 	for k, v := range view.Labels {
 		canonical := g.vocab.Canonical(k)
 		if _, own := view.Labels[canonical]; own && canonical != k {
-			continue // the label with the canonical spelling counts
+			continue // only the label with the canonical spelling counts, because the node has both
 		}
 		if g.Asked[canonical] {
 			labels[canonical] = g.vocab.CanonicalValue(canonical, v)

@@ -31,7 +31,7 @@ type nodeFaults struct{ *explainer }
 
 func nodeFaultsOf(x *explainer) nodeFaults { return nodeFaults{x} }
 
-// ruleFaults finds the rules about other pods that keep a class out, and what these rules count.
+// ruleFaults finds the topology rules that keep a class off nodes, and what these rules count.
 type ruleFaults struct{ *explainer }
 
 func ruleFaultsOf(x *explainer) ruleFaults { return ruleFaults{x} }

@@ -81,8 +81,9 @@ func newExplanations(t *trial.Trial) *explanations {
 	return x
 }
 
-// twinPools returns for each pool the first pool that is equal for all pods: both launch the same nodes with the same labels, except for
-// the pool's name, and neither has limits. So a check that keeps a pod out of one pool also keeps it out of the other.
+// twinPools returns, for each pool, the index of the first pool that is equal for all pods. Equal pools launch the same nodes with the same
+// labels except for the pool's name, which no pod requires, and have no limits. So a check that keeps a pod out of one pool also keeps it
+// out of the other.
 func twinPools(m *model.Model) []int {
 	out := make([]int, len(m.Pools))
 	for i, p := range m.Pools {
@@ -191,7 +192,7 @@ func (x *explainer) pool(at int32, p *nodepool.Pool) (planning.Reason, finding) 
 	return x.nodesOf(at, p)
 }
 
-// nodesOf is like pool, but ignores the pool's taints. The pool must be able to launch nodes.
+// nodesOf is like pool, but ignores the pool's taints. p.Table must not be nil.
 func (x *explainer) nodesOf(at int32, p *nodepool.Pool) (planning.Reason, finding) {
 	if p.Rows.Empty() {
 		return planning.Reason{Code: planning.ReasonNoInstanceTypes, Detail: fmt.Sprintf("the pool's own requirements leave none of its %d instance types with an available offering",
@@ -216,7 +217,8 @@ type demand struct{ own, volumes match.Needs }
 
 func (d demand) both() match.Needs { return d.own.And(d.volumes) }
 
-// maxDemands is the number of alternatives that are examined if the pool accepts them, and the number for which a cure is searched.
+// maxDemands is the maximum number of alternatives that are examined in a pool that accepts them, and the maximum number for which changes
+// are tried.
 const maxDemands = 16
 
 // alternatives returns all demands of the shape for a new node. The pods' own needs and the needs of their volumes may contradict each
@@ -234,7 +236,7 @@ func alternatives(s *podclass.Shape) []demand {
 	return out
 }
 
-// counted counts the instance types of the pool that each check rules out.
+// counted returns how many instance types of the pool each check rules out, and the nearest miss.
 func (x *explainer) counted(at int32, p *nodepool.Pool, questions []*question) (planning.Reason, finding) {
 	v := x.newSurvey(p)
 	for _, q := range questions {

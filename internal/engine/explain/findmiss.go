@@ -63,8 +63,8 @@ func (x misses) less(code planning.MissCode, dim int, have int64) *planning.Near
 	return &planning.NearestMiss{Code: code, Amounts: corev1.ResourceList{name: resources.Quantity(name, x.c.Requests[dim]-have)}}
 }
 
-// unruled checks whether a node that fails only topology rules would allow the pod if rule r were left out. If so, and if this miss is
-// nearer than best, it returns the miss and stores it in best.
+// unruled checks whether topology rules would allow the pod in the given domains if rule r were left out. If so, and if this miss is nearer
+// than best, it stores the miss in best and returns it.
 func (x misses) unruled(best *finding, r *rule, domains []int32, of func(int32) topology.Tally, price int64) *planning.NearestMiss {
 	maxSkew, size := int32(0), float64(math.MaxInt32)
 	if r.kind == topology.Spread {
@@ -113,10 +113,11 @@ func (x misses) nearestTolerated(at int32, p *nodepool.Pool, best finding) *plan
 	return best.miss
 }
 
-// fewDemands returns the first of the demands.
+// fewDemands returns the first maxDemands of the demands.
 func (x misses) fewDemands() []demand { return x.demands[:min(len(x.demands), maxDemands)] }
 
-// would reports whether a node that fitting found would be nearer than best, and passes the checks that fitting does not make.
+// would reports whether the candidate, which fitting found, would be a nearer miss than best, and whether it passes the checks that fitting
+// does not make.
 func (x misses) would(best *finding, code planning.MissCode, q *question, cand *candidate) bool {
 	return best.nearer(code, 0, cand.price) && x.keepsVariety(q, cand) && ruleFaultsOf(x.explainer).admits(q, cand, false)
 }
@@ -195,8 +196,8 @@ func (x misses) poolKeys(p *nodepool.Pool, n match.Needs) []string {
 	return slices.DeleteFunc(out, func(key string) bool { return slices.Contains(own, key) })
 }
 
-// changedPool returns a copy of the pool without the label key. If the demand requires a value that only the pool can state, the copy has
-// this value. It returns nil if neither is possible.
+// changedPool returns a copy of the pool without the label key. If the demand requires the label and neither types nor offerings state it,
+// the copy states a value that the demand allows. It returns nil if there is no such value, or if the pool's minValues name the label.
 func (x misses) changedPool(p *nodepool.Pool, key string, wanted match.Needs) *nodepool.Pool {
 	if slices.ContainsFunc(p.Variety, func(v nodepool.Variety) bool { return v.Key == key }) {
 		return nil

@@ -83,7 +83,7 @@ func (x misses) furtherTaints(list []planning.Reason) {
 	}
 }
 
-// addAlso adds to r a reason that applies even without r, and the reasons in its Also.
+// addAlso adds other to r.Also, with the reasons in other.Also. other must apply even without r.
 func addAlso(r *planning.Reason, other planning.Reason) {
 	if other.Code == planning.ReasonNotPlaced || other.Code == planning.ReasonTopology && len(other.Rules) == 0 {
 		return // other alone excludes no node
@@ -134,8 +134,9 @@ func (x misses) honoursTaints() bool {
 	return x.c.Topology != nil && slices.ContainsFunc(x.c.Topology.Owns, func(g int32) bool { return x.m.Topology[g].Filter.Taints })
 }
 
-// likeButForTaints returns the first pool that launches the same nodes as the pool with the index at, with the same labels except for the
-// pool's name, if both have no limits. Otherwise it returns at.
+// likeButForTaints returns the index of the first pool that launches the same nodes as the pool with the index at, with the same minValues
+// and the same labels except for the pool's name, if neither has limits. It returns at if there is no such pool, or if pods require the
+// label with the pool's name.
 func (x *explanations) likeButForTaints(at int32) int32 {
 	if x.untainted == nil {
 		x.untainted = make([]int32, len(x.t.M.Pools))
@@ -152,8 +153,8 @@ func (x *explanations) likeButForTaints(at int32) int32 {
 	return x.untainted[at]
 }
 
-// furtherNeeds completes r, which names one excluded requirement. It adds the other excluded requirements, and the checks that would fail
-// without all these requirements.
+// furtherNeeds completes r, which names one requirement that the pool excludes. It adds the other requirements that the pool excludes, and
+// the checks that nodes would still fail if all of them were left out.
 func (x misses) furtherNeeds(r *planning.Reason, at int32, p *nodepool.Pool) {
 	d := x.demands[0]
 	refused := x.refusedKeys(p, d.own)

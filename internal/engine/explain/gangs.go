@@ -18,7 +18,7 @@ import (
 
 const (
 	// mostGangsExplained is the number of gangs that are explained in detail. For the others, only the number of members that fit in the
-	// Likeliest domain is reported.
+	// domain that Likeliest returns first is reported.
 	mostGangsExplained = 50
 	// mostPoolsCured is the number of pools for which higher limits are tried.
 	mostPoolsCured = 16
@@ -58,7 +58,8 @@ func (t Explaining) WriteGangs(ctx context.Context, out *planning.Plan) {
 	}
 }
 
-// reasonOf returns the reason why the gang has no place. It may be that other gangs of its parent have no place.
+// reasonOf returns the reason why the gang has no place. If the gang alone has a place, the reason is that gangs that must be placed with
+// it have none.
 func (t gangFaults) reasonOf(ctx context.Context, number int32, inDepth bool) *planning.GangReason {
 	x := t.M.Gangs
 	r := t.reason(ctx, number, inDepth)
@@ -177,7 +178,8 @@ func (t gangFaults) noDomain(ctx context.Context, number int32, inDepth bool, r 
 	}
 }
 
-// domainsCode distinguishes domains that lack room for the gang from domains that have room but are forbidden by something else.
+// domainsCode returns GangDomainsForbidden if some domain has room for the gang but something other than room forbids it, and
+// GangDomainsTooSmall otherwise.
 func (t gangFaults) domainsCode(number int32, r *planning.GangReason) planning.GangReasonCode {
 	room := func(reason planning.Reason) bool {
 		return reason.Code == planning.ReasonInstanceTypes || reason.Code == planning.ReasonExistingNodes || reason.Code == planning.ReasonReservationEnds
@@ -218,7 +220,8 @@ func (t gangFaults) fitsLoose(ctx context.Context, number int32) bool {
 	return t.FitsOption(ctx, number, o)
 }
 
-// fullestOption returns the option in which the most members have a place. It records this number and the option in the reason.
+// fullestOption returns the option in which the most members have a place. If all is false, it tries only the option that Likeliest returns
+// first. It records the number of these members and the option's domains in the reason.
 func (t gangFaults) fullestOption(ctx context.Context, number int32, all bool, r *planning.GangReason) *model.GangOption {
 	g := &t.M.Gangs.List[number]
 	options := g.Levels[0]
@@ -326,7 +329,7 @@ func (t gangFaults) raisedLimits(ctx context.Context, number, pool int32) (raise
 	return limitsList(limits, least), in
 }
 
-// lift adds by to each amount that the pool uses. The change is not recorded for rollback.
+// lift adds the number by to each amount that the pool uses. The change is not recorded for rollback.
 func (t gangFaults) lift(pool int32, by int64) {
 	for i := range t.S.Limits.Usage[pool] {
 		t.S.Limits.Usage[pool][i] += by

@@ -92,7 +92,8 @@ func (x nodeFaults) faults(node int32, f *nodeFailings) (out []planning.NodeExam
 }
 
 // topologyFault adds the topology rules that exclude the node to its other faults. If the node has no faults at all, it returns
-// NodeNotPlaced. A spread that ignores the node now may count it after these faults are corrected.
+// NodeNotPlaced. If the node has other faults, spreads that ignore it now are left out, because they may count it after those faults are
+// corrected.
 func (x nodeFaults) topologyFault(node int32, faults []planning.NodeExample) []planning.NodeExample {
 	refused := x.c.Topology != nil && !x.t.S.Topology.Admits(x.c.Topology, x.c.Shape, node)
 	switch {
@@ -108,7 +109,8 @@ func (x nodeFaults) topologyFault(node int32, faults []planning.NodeExample) []p
 	return faults
 }
 
-// tooSmall returns the fault of a node that has too little room, or too little room for volumes only.
+// tooSmall returns the fault of a node that has too little room: NodeVolumeLimits if it lacks only room for volumes, otherwise
+// NodeResources.
 func (x nodeFaults) tooSmall(node int32, f *nodeFailings) planning.NodeExample {
 	e := planning.NodeExample{Check: planning.NodeResources, Requests: corev1.ResourceList{}, Free: corev1.ResourceList{}}
 	if f.attach {

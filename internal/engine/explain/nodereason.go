@@ -15,7 +15,8 @@ import (
 // maxNodeLooks is the number of nodes that are examined for explanations.existing, for all classes together.
 const maxNodeLooks = 4 << 20
 
-// maxNodeTries is the number of nodes per class for which existing checks whether topology rules would allow the pod after a change.
+// maxNodeTries is the maximum number of nodes per class for which existing checks whether topology rules would allow the pod after a
+// change.
 const maxNodeTries = 64
 
 // maxExampleDims and maxExampleRules limit the text about an example node.
@@ -166,8 +167,8 @@ func (x nodeFaults) portTaken(node int32) bool {
 	})
 }
 
-// considerNode stores the node in best if it fails only one check or only topology rules, and in two if it fails two checks. It does so
-// only if the new miss is nearer than the stored one.
+// considerNode stores the node in best if it fails only one check or only topology rules, and in two if it fails two checks and best is
+// empty. It does so only if changes would give the pod a place on the node, and if the new miss is nearer than the stored one.
 func (x nodeFaults) considerNode(best *finding, two *pairFinding, node int32, f *nodeFailings) {
 	switch f.count() {
 	case 0:

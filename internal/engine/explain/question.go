@@ -55,7 +55,8 @@ func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.P
 	return q
 }
 
-// narrow sets the question's nodes to those that meet the demand and the pool's requirements. It ignores the key that is left out.
+// narrow sets the question's nodes to those that meet the demand and the pool's requirements. If letOff is set, it ignores the pool's
+// requirement on key.
 func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key string) {
 	p := q.p
 	q.rows, q.slots = bitset.Full(len(p.Table.Rows)), p.Table.Catalog.AllSlots.Clone()

@@ -9,10 +9,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Limits of Rule.Domains and Rule.Holders.
+// maxRuleDomains and maxHolders limit the lengths of Rule.Domains and Rule.Holders.
 const maxRuleDomains, maxHolders = 8, 3
 
-// ruleKey identifies cached facts about a rule, by its first group and the pods' demands.
+// ruleKey identifies cached facts about a rule, by its first group, the pods' shape, and whether the pods state the rule.
 type ruleKey struct {
 	group, shape int32
 	own          bool
@@ -41,8 +41,8 @@ func (x ruleFaults) described(r *rule) planning.Rule {
 	return out
 }
 
-// hasDomains reports whether some nodes have the group's topology key, or could be launched with it. The trial's own list can't be used,
-// because it also has domains of nodes that were only tried for other classes.
+// hasDomains reports whether some nodes have the group's topology key, or could be launched with it. The trial's list of domains can't be
+// used, because it also has domains of nodes that were only tried for other classes.
 func (x ruleFaults) hasDomains(g *topology.Group) bool {
 	if g.At == topology.Hostname || len(x.m.Base.Domains[g.At]) > 0 ||
 		slices.ContainsFunc(x.t.S.Topology.Hosts, func(h topology.Host) bool { return h.Domains[g.At] != topology.NoDomain }) {
@@ -125,7 +125,7 @@ func (x ruleFaults) countDomains(r *rule, out *planning.Rule) {
 	}
 }
 
-// nameNodes adds, for each domain that restricts the spread, the name of a node and what keeps the pod off it.
+// nameNodes adds, for each domain that restricts the spread, the name of one of its nodes and the check that keeps the pod off this node.
 func (x ruleFaults) nameNodes(g int32, out *planning.Rule) {
 	group, s := &x.m.Topology[g], x.t.S.Topology
 	for i := range out.Domains {

@@ -39,7 +39,7 @@ const (
 // explanations contains data that all explanations of a plan share.
 type explanations struct {
 	t *trial.Trial
-	// shut contains, by catalog, the offerings that are unavailable now.
+	// shut contains, by catalog, the offerings that are unavailable now, with their prices.
 	shut map[*market.Catalog]map[variantSlot]int64
 	// pools is indexed like Model.pools; its entries are computed when needed.
 	pools []*poolFacts
@@ -51,7 +51,7 @@ type explanations struct {
 	barred map[int32]bool
 	// looks is the number of nodes examined for nearest misses. nodeLooks is the number of existing nodes examined.
 	looks, nodeLooks int
-	// came is scratch space for surveys.
+	// came is memory that all surveys share: see newSurvey.
 	came []check
 	// everyone lists, for each spread group, the number of its members by domain. Members on nodes that the group ignores are counted.
 	everyone map[int32][]int32
@@ -79,8 +79,8 @@ const maxLooks = 4 << 20
 type poolFacts struct {
 	// stated has, for each key, the rows and slots that meet the pool's requirement.
 	stated map[string]nodepool.Mask
-	// cost has what one node of each row uses of each limit, indexed by row*len(limits)+limit. over are the rows of which the limits allow
-	// no further node. Nil without limits.
+	// cost has the amount that one node of each row uses of each limit, indexed by row*len(limits)+limit. over are the rows of which the
+	// limits allow no further node. Both are nil if the pool has no limits.
 	cost []int64
 	over bitset.Set
 }
@@ -95,18 +95,19 @@ type explainer struct {
 	demands []demand
 	// awaits means that the pod may only be placed on a reservation. mayAwait means that this could be so with other demands.
 	awaits, mayAwait bool
-	// brief explainers don't look for a nearest miss.
+	// brief means that no nearest miss is searched.
 	brief bool
 	// loosely means that the pods are explained as if they had other tolerations: see spreadsLoosely.
 	loosely bool
 	// beyondTaints caches results for pools whose taints the pods don't tolerate. Pools that differ only in taints share an entry, under
 	// the index of the first.
 	beyondTaints map[int32]toleratedPool
-	// tries is the number of further nodes that may be checked with a change.
+	// tries is the number of further existing nodes for which rules may be checked as if something were changed.
 	tries int
 	// roomy has, for each table, the rows that have room for the pod.
 	roomy map[*nodepool.Table]bitset.Set
-	// admitted caches results of topology rules. byWay caches them by the offering of the question's nodes, if only the offering matters.
+	// admitted caches results of topology rules. byWay caches the results for the question wayOf by assignment and slot, if rules can't
+	// distinguish more.
 	admitted map[admission]bool
 	byWay    []verdict
 	wayOf    *question
@@ -125,7 +126,7 @@ type ruleSite struct {
 	loosely        bool
 }
 
-// admission is a pod of the class on a node of the site: the key of cached results.
+// admission is the key of cached results for a pod of the class on a new node: the node's question and site.
 type admission struct {
 	q    *question
 	site ruleSite
@@ -192,8 +193,8 @@ func (x *explainer) roomyIn(t *nodepool.Table) bitset.Set {
 	return out
 }
 
-// reservable reports whether the slot's reservation has an instance left or, if the slot has no reservation, whether the pod may use such a
-// slot.
+// reservable reports whether the slot's reservation has an instance left. For a slot without a reservation, it returns false only if awaits
+// is set.
 func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
 	c := q.p.Table.Catalog
 	id := c.Slots[slot].Reservation
@@ -249,8 +250,8 @@ func (x *explainer) varietySiteOf(q *question, cand *candidate) varietySite {
 // changed reports whether the pods are explained as if they required something else.
 func (x *explainer) changed(q *question) bool { return q.changed || x.loosely }
 
-// fitting calls see for the nodes that meet the question, are available and cost less than *below. For the nodes that see uses, see itself
-// must check keepsVariety and admits. see may lower *below.
+// fitting calls see for the nodes that meet the question, have room for the pod, can be launched now within the pool's limits, and cost
+// less than *below. For the nodes that see uses, see itself must check keepsVariety and admits. see may lower *below.
 func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 	if q == nil {
 		return
@@ -364,7 +365,8 @@ func (x *explainer) option(q *question, cand *candidate) *planning.InstanceTypeO
 	}
 }
 
-// limitShare returns by how much the pool's limits are too low for one more node of the row: the sum of the shares of all limits.
+// limitShare returns by how much one more node of the row would exceed the pool's limits: the sum of the excess amounts, each divided by
+// its limit.
 func (x *explainer) limitShare(q *question, row int) float64 {
 	share := 0.0
 	x.exceeded(q, row, func(i int, over int64) { share += float64(over) / math.Max(float64(q.p.Limits.Max[i]), 1) })

@@ -18,7 +18,7 @@ type survey struct {
 	*explainer
 	// came has, for each instance type, the first check that its best node fails.
 	came []check
-	// best is the nearest miss so far. outline is its description as long as only the code and the question are known.
+	// best is the nearest miss so far. outline is its miss, for the question of, until nearest describes it completely.
 	best    finding
 	outline planning.NearestMiss
 	of      *question
@@ -29,9 +29,9 @@ type survey struct {
 	newDomain bool
 	ruled     map[ruleSite]bool
 	small     candidate // scratch
-	// held is indexed like rules. It has the DaemonSets that use the host port.
+	// held is indexed like rules. For a rule about a host port, it has the DaemonSet pods of a new node that use the port.
 	held [][]planning.Holder
-	// found has, for each of the pool's minValues, the number of values of the node that has the most values and still too few.
+	// found has, for each of the pool's minValues, the number of values of the node that comes closest to them: see noteVariety.
 	found []int
 	// missesOnly means that only the nearest miss is needed, and only of nodes that can't take a pod of the class without a change.
 	missesOnly bool
@@ -98,7 +98,8 @@ func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 	}
 }
 
-// way returns the first check that a node with enough room fails if it is bought as cand's offering.
+// way returns the first check that a node with enough room fails if it is bought as cand's offering. closed means that the pool's limits
+// allow no further node of this row.
 func (v *survey) way(q *question, cand *candidate, closed bool) check {
 	reservable := v.reservable(q, cand.slot, v.awaits || (v.changed(q) && v.mayAwait))
 	switch {
@@ -114,7 +115,7 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 		id := q.p.Table.Catalog.Slots[cand.slot].Reservation
 		size := 0.0
 		if id == "" {
-			size = 1 // one more instance is a smaller change than another policy
+			size = 1 // one more instance (size 0) is a smaller change than another policy for reservations
 		}
 		if v.isNearest(q, cand, planning.MissReservation, size) {
 			v.take(q, cand, planning.MissReservation, size)

@@ -168,7 +168,7 @@ func (x ruleFaults) addNode(q *question, cand *candidate) int32 {
 	return host
 }
 
-// verdictOn returns the cached verdict on the candidate's offering, or nil if the offering alone does not decide.
+// verdictOn returns the cache entry for the candidate's assignment and slot, or nil if these alone don't decide the verdict.
 func (x ruleFaults) verdictOn(q *question, cand *candidate) *verdict {
 	if !q.plain || q.p.Table.Rows[cand.row].Resident != 0 {
 		return nil

@@ -170,7 +170,7 @@ func (pr *Program) converge(ctx context.Context, options []int32) {
 }
 
 // sweep examines the options once, with values between the master's values and the best known values. If hundreds of fillings are about
-// equally good, the master's values alone oscillate. Values in between need a fraction of the columns.
+// equally good, the master's values alone oscillate. With values in between, far fewer columns are generated until the values settle.
 //
 // Source: P. Wentges, "Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming", 1997.
 func (pr *Program) sweep(options []int32) bool {

@@ -87,7 +87,8 @@ func (t Solving) placeLeftFirst(ctx context.Context, classes, left []int32) {
 	t.placeTogether(ctx, classes)
 }
 
-// search is a depth-first search of all combinations, by classes of pods. It is deterministic and ends after maxSearchSteps.
+// search tries all ways to place the pods on existing and new nodes, depth first. Pods of one class are interchangeable, so it chooses a
+// class instead of a pod. It is deterministic and ends after maxSearchSteps.
 type search struct {
 	t       *trial.Trial
 	mark    trial.Mark

@@ -22,7 +22,8 @@ type memo struct {
 	index   *topology.Index
 	groupOf []int32
 	stated  []int32
-	// kinds are the kinds of pods. Entries without members can be reused. kindOf maps texts to kinds.
+	// kinds are the kinds of pods. vacant lists the indexes of entries without members, which can be reused. kindOf has the index of each
+	// kind by its Kind.Text.
 	kinds  []podclass.Kind
 	vacant []int32
 	kindOf map[string]int32
