@@ -56,15 +56,15 @@ type Gate interface {
 	Buy(option int32) bool
 }
 
-// nodesPerItem is the least number of nodes per item for which whole patterns are worth their time, because each is bought as often as the
-// linear program says, rounded down.
+// nodesPerItem is the least average number of nodes per item with which patterns are used. With fewer nodes, rounding down the number of
+// nodes of each pattern would leave too many pods.
 const nodesPerItem = 2
 
 const (
 	// goodSeed is the share by which the initial packing may cost more than the lower bound to be kept. If prices are proportional to
-	// sizes, a packer by value does not come so close.
+	// sizes, a packer by value does not come so close to the bound.
 	goodSeed = 1.0 / 22
-	// fewOptions is the number of options up to which nodes of a single price may be as good as any others.
+	// fewOptions is the maximum number of options with which balanced is tried, and with which fair can return true.
 	fewOptions = 256
 	// poorStart: a packing that costs at most this share more than another one is also refined.
 	poorStart = 0.1
@@ -123,8 +123,8 @@ func (k *Task) seeded() *Bins {
 	return g
 }
 
-// balanced returns a packing, by values, with nodes of a single price. Each node is filled so that its resources run out together. It
-// returns nil if there is no such packing.
+// balanced returns a packing by the values, from package packing. It prefers nodes with a price near the program's MeanPrice. Each node is
+// filled so that its resources run out together. It returns nil if there is no such packing.
 func (k *Task) balanced(ctx context.Context) *Bins {
 	q := newPackings(k, k.v.Item, k.v.Ratio)
 	q.out.Likely = k.v.Program.MeanPrice()

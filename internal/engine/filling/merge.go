@@ -43,7 +43,7 @@ func (k *Task) mergeOnce(g *Bins) bool {
 			copy(used, g.List[i].used)
 			resources.AddScaled(used, g.List[j].used, 1)
 			if !k.anyHas(used, price-best) {
-				continue // true for most pairs, and saves joining their loads
+				continue // no cheaper node has room, so the loads need not be joined; this is so for most pairs
 			}
 			both := k.together(&g.List[i], &g.List[j])
 			if o, saved := k.oneFor(&both, price); o >= 0 && saved > best {

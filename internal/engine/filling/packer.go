@@ -39,7 +39,7 @@ type Packer struct {
 	skew   []float64
 	most   []int32 // scratch of byDominant: the dominant resource, by position in the list
 	ranked []ranked
-	// least has amounts that every item needs at least: a node with less free room is full.
+	// least has, for each resource, the smallest amount that an item needs: a node with less free room is full.
 	least []int64
 }
 
@@ -145,7 +145,7 @@ func (k *Packer) fill(o int32) int64 {
 		if live++; resources.Fits(k.least, k.free) {
 			worth += k.add(i, k.Left[i])
 		} else if live > 1 {
-			break // the node is full, and it is known whether other items are left
+			break // the node is full, and it is known that at least two items have pods left
 		}
 	}
 	if 2*gone > len(order) {

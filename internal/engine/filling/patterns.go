@@ -115,8 +115,8 @@ func (s *patterns) pays(o int32) bool {
 	return worth > float64(s.p.Options[o].Price)*(1+1e-7)+1e-3
 }
 
-// promisingOptions returns the options that the fractional program uses, and the best few options of each place whose fillings are worth
-// nearly their price.
+// promisingOptions returns options until each place has optionsPerPlace of them: first those that the fractional program uses, then those
+// with the highest ratio of value to price, if this ratio is at least promising.
 func (s *patterns) promisingOptions() []int32 {
 	out := s.pr.InMix()
 	used := len(out)
@@ -137,8 +137,8 @@ func (s *patterns) promisingOptions() []int32 {
 	})
 }
 
-// seeded looks for whole fillings with at least one pod of each item in turn. Without them the mix has only poor patterns for items that no
-// pattern prefers, and the values converge slowly.
+// seeded looks for whole fillings of the option that begin with one pod, or with as many pods as possible, of each bundle in turn. Without
+// them the mix has only poor patterns for bundles that no pattern prefers, and the values converge slowly.
 func (s *patterns) seeded(o int32) bool {
 	pr := s.pr
 	found, tried := false, 0
@@ -214,7 +214,8 @@ func (s *patterns) fill(o int32) float64 {
 		best = w
 		s.best, s.try = s.try, s.best
 	}
-	// Remove one pod of each item in turn and fill the free room again.
+	// Up to four times, remove one pod of some bundle, fill the free room with other bundles, and keep the first result with a higher
+	// value.
 	for range 4 {
 		improved := false
 		for _, b := range s.order {

@@ -102,7 +102,7 @@ func (f *finder) addPool(p *Pool) {
 	}
 }
 
-// addAll adds each combination of the values in choices, with the values in made before them.
+// addAll adds each combination that begins with the values in made and has one value from each of the other lists in choices.
 func (f *finder) addAll(choices [][]string, made []string) {
 	if len(f.found) > 2*MostDomains {
 		return
@@ -116,8 +116,8 @@ func (f *finder) addAll(choices [][]string, made []string) {
 	}
 }
 
-// valuesOf returns the values of the label that a node could have. These are the values of the first set that restricts the label, as far
-// as the template allows them.
+// valuesOf returns the values of the label that a node could have. These are the values that the first of sets with a list of values for
+// the label has, or else the template's, as far as the template allows them. It returns nil if no set lists values.
 func valuesOf(key string, template requirements.Set, sets ...requirements.Set) []string {
 	for _, set := range append(sets, template) {
 		if !set.Has(key) || set.Get(key).Complement() {

@@ -41,14 +41,14 @@ func Families(list []*planning.Gang, order []int32) (families []Family, of []int
 	return f.families, of
 }
 
-// familyFinder collects families. known has the families of groups, by the name of the group's outermost group.
+// familyFinder collects families. known has the index in families of each family, by the name of its outermost group.
 type familyFinder struct {
 	families []Family
 	known    map[planning.GangKey]int32
 }
 
-// of returns the family of the gangs that a group needs. The group is the ancestor of the gang at the level: level 0 is the parent, level 1
-// the parent's parent, and so on.
+// of returns the index of the family with the gangs that are needed for the group to be complete. The group is the ancestor of the gang at
+// the level: level 0 is the parent, level 1 the parent's parent, and so on.
 func (f *familyFinder) of(g *planning.Gang, level int) int32 {
 	groups := groupsOf(g)
 	for level+1 < len(groups) && !groups[level+1].spare {

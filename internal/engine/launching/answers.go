@@ -141,8 +141,9 @@ func (t *Launching) question(of askedOf, q planning.Query, w *valuing.Worth, num
 	return t.countsAsked(key, slices.Compact(concerned))
 }
 
-// countsAsked adds to the key which nodes the rules count, and where the pods are that rules of the pending pods count. It returns false if
-// an additional domain could break rules for pods that were placed earlier.
+// countsAsked adds to the key which domains have nodes that the rules in spreads count, and how many pods each rule in concerned counts in
+// each domain. It returns false if Owned or Binding is set in the topology state, or if an additional domain could break rules for pods
+// that were placed earlier.
 func (t *Launching) countsAsked(key []byte, concerned []int32) (string, bool) {
 	s := t.S.Topology
 	if s.Owned || s.Binding {
@@ -219,7 +220,7 @@ func (t *Launching) answerSince(since trial.Mark) (found answer, ok bool) {
 	if !apart {
 		return found, false
 	}
-	number := make([]int32, len(t.S.Planned)-firstNode) // nodes without pods are left out
+	number := make([]int32, len(t.S.Planned)-firstNode) // the new number of each node; nodes without pods are left out
 	for i := range number {
 		if mc := t.S.Planned[firstNode+i]; !mc.Empty() {
 			number[i] = int32(len(found.nodes))

@@ -54,7 +54,7 @@ func (l *kindLister) at(stage int32) []kind {
 	return out
 }
 
-// addLeanest adds the pool's kinds in own to out, except those that a cheaper kind of the same slot can replace for all pods. The kinds are
+// addLeanest adds the pool's kinds in own to out, except those that a cheaper kind of the same slot can replace for all pods. own must be
 // sorted as by CheapestFirst.
 func (l *kindLister) addLeanest(pool int32) {
 	p, like, first := l.m.Pools[pool], l.likeness(pool), int32(len(l.out))

@@ -99,8 +99,8 @@ func (t *Launching) launchBest(classes []int32, w *valuing.Worth, left int64) (p
 			best, bestScore = i, score
 		}
 	}
-	// If a node's price equals the value of all pods, the value on it can't exceed its price. So the search begins at this price and
-	// continues in both directions as long as a better node is possible.
+	// If a node's price equals the value of all pods, the value on it can't exceed its price. So the search begins at this price. It tries
+	// more expensive nodes as long as one of them could be better, and then all cheaper nodes, until a node has goodScore.
 	worth := int64(0)
 	for _, class := range classes {
 		worth += int64(t.S.Waiting[class]) * max(w.ByClass[class], 1)
@@ -219,7 +219,7 @@ func (t *Launching) numberRoom(alloc []int64) int32 {
 	return number
 }
 
-// placesOfKinds numbers the cells of kinds. These numbers are kept longer than the cells of one call of Place.
+// placesOfKinds returns the numbered cells of kinds. Unlike the numbers of cells in a call of Place, these stay valid for later calls.
 func (t *Launching) placesOfKinds() *layout.Cells {
 	if t.kindCells == nil {
 		t.kindCells = layout.NewCells(t.M.Pools, t.M.TopologyKeys, t.S.Topology)

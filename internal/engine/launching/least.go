@@ -145,8 +145,8 @@ func (s *launchSearch) open(most int, spent int64) {
 	}
 }
 
-// choices returns the nodes to try next, sorted by the ratio of the value that they would hold to their price. If several nodes have equal
-// cost and room, only the first is listed.
+// choices returns the nodes to try next, sorted by the ratio of the value that they would hold to their price. If several nodes have the
+// same price and would hold the same value, only the first is listed.
 func (s *launchSearch) choices(spent int64) []opening {
 	t := s.t
 	anchor, kinds := t.anchorOf(s.classes)

@@ -48,10 +48,10 @@ type metDemand struct {
 // value is the value that they hold. Both are stored plus 1; 0 means not computed yet.
 type heldInRoom struct{ most, value int64 }
 
-// mostDemands is the number of demands that are distinguished. All further demands share this number, and are checked one by one.
+// mostDemands is the number of demands that are distinguished. All further demands have the number mostDemands, and are checked one by one.
 const mostDemands = 63
 
-// begin resets d for other loads, and sets the numbers of their demands.
+// begin prepares d for the loads: it numbers their demands and computes lots from them.
 func (d *metDemands) begin(t *Launching, loads []waitingLoad) {
 	d.t, d.demands, d.known = t, d.demands[:0], d.known[:0]
 	for i := range loads {

@@ -203,7 +203,7 @@ func newSlot(labels requirements.Set) Slot {
 }
 
 // addVariants divides the type into variants by the overrides of its offerings, and by the labels to which attributes of its devices are
-// bound. slotOf has the slots of the offerings. Offerings without overrides and bound attributes come first.
+// bound. slotOf has the slots of the offerings. The variant for offerings without overrides and bound attributes comes first.
 func (c *Catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf []int32) {
 	numbers := map[[2]string]int{}
 	labels := it.DeviceLabels()

@@ -64,7 +64,7 @@ type GangOption struct {
 	Domains []planning.GangDomain
 	// Way is the pending state with only the needed pods; Way+1 is the state with all pods.
 	Way int32
-	// Classes and likes are indexed like Gang.Pods. Classes is made from likes: see gangPods.
+	// Classes and likes are indexed like Gang.Pods. setClasses makes Classes from likes, the numbers that equal pods share: see gangPods.
 	likes, Classes []int32
 }
 

@@ -338,8 +338,8 @@ func domainsWith(keys, values []string) []planning.GangDomain {
 	return out
 }
 
-// variant returns the number of pods like pod that are restricted to the domains. in is the text of the domains. The pod must be able to
-// use these domains.
+// variant returns the number, in the sense of gangPods, of pods like pod that are restricted to the domains. in is the text of the domains.
+// The pod must be able to use these domains.
 func (b *gangBuilder) variant(like int32, pod *corev1.Pod, domains []planning.GangDomain, in string) int32 {
 	if len(domains) == 0 {
 		return like

@@ -105,8 +105,8 @@ func (t NewNodes) withResidents(mc *state.Node, groups []*topology.Groups) []*to
 	return groups
 }
 
-// keepNoticed does the work of KeepAlike and of its counterpart for Wider. pinned are the labels by which rules that concern the node's
-// pods distinguish nodes.
+// keepNoticed does the work of KeepAlike, and passes wider to stayKnown. pinned are the labels by which rules that concern the node's pods
+// distinguish nodes.
 func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []string, wider bool) (claim requirements.Set) {
 	m := t.M
 	p := m.Pools[mc.Pool]
@@ -292,7 +292,7 @@ func barred(m *model.Model, mc *state.Node, term match.Needs, labels requirement
 }
 
 // stayOut decides labels that the pool or the instance type leaves open, if spreads ignore the node because of them. After the decision
-// these spreads still ignore it. Of the values that the claim allows, it takes the first value that none of the spreads' filters requires.
+// these spreads still ignore it. Of the values that the claim allows, it takes the first with which none of these spreads counts the node.
 func stayOut(m *model.Model, mc *state.Node, claim requirements.Set) (decided requirements.Set) {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, key := range filteredBy(m, mc, &as) {

@@ -115,8 +115,8 @@ func (t NewNodes) WriteCommitments(out *planning.Plan, nodes []BoughtNode) {
 	}
 }
 
-// coveredOptions returns the node's options with the prices that result if commitments cover the node's shares. The first option stays
-// first.
+// coveredOptions returns the node's options with the prices that result if commitments cover the shares of the node that c says. The first
+// option stays first.
 func coveredOptions(m *model.Model, n *BoughtNode, c *market.Covered) []planning.InstanceTypeOption {
 	p := m.Pools[n.Planned.Pool]
 	catalog := p.Table.Catalog

@@ -13,7 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// profileFor returns the profile of the stage's alternative that the node meets.
+// profileFor returns the first profile of the stage that the node meets. If it meets none, it returns a profile with all rows and slots of
+// the pool.
 func profileFor(m *model.Model, stage int32, mc *state.Node) *nodepool.Profile {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, u := range m.Stages[stage].Uses {

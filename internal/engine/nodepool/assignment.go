@@ -149,8 +149,8 @@ func (p *Pool) Decide(key string, r requirements.Requirement) requirements.Requi
 	return requirements.DoesNotExist(key)
 }
 
-// ownAssignments is used if there are too many combinations. It returns the assignment that each profile decides alone, with one value for
-// every other label.
+// ownAssignments is used if there are too many combinations. For each profile it returns an assignment with one value for each key that the
+// pool and this profile allow.
 func (p *Pool) ownAssignments(keys []string, profiles []int32) []requirements.Set {
 	var out []requirements.Set
 	for _, n := range profiles {

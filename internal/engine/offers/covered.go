@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// addCommitted adds the option o once for each commitment that covers it, unless a node of the same row in another slot is equally good. o
-// must not have a price yet.
+// addCommitted adds the option o to p.Committed once for each commitment that covers it, unless p.Committed already has an option of the
+// same row in another slot that is at least as good. o must not have a price yet.
 func (p *Choice) addCommitted(m *Market, u poolUsers, o pricing.Option) {
 	t := m.Pools[u.pool].Table
 next:

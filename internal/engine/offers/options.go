@@ -114,9 +114,9 @@ type poolUsers struct {
 	users        []int
 }
 
-// covers reports whether the options of pool a, which comes earlier, dominate all options of pool b. This is so if both launch the same
-// nodes, a has no limits, and all users of b may also use the nodes in a. This is true of many pools, and then their nodes need not be
-// examined.
+// covers reports whether the options of pool a, which comes earlier, dominate all options of pool b. It returns true only if both launch
+// the same nodes, a has no limits, all users of b may also use the nodes in a, and minValues, reservations and undecided labels don't
+// matter. This is true of many pools, and then their nodes need not be examined.
 func (m *Market) covers(p *Choice, a, b *poolUsers) bool {
 	pa, pb := m.Pools[a.pool], m.Pools[b.pool]
 	if pa.Table != pb.Table || pa.Limits != nil || len(pa.Variety) > 0 || len(pb.Variety) > 0 || len(pa.Table.Catalog.Reservations) > 0 {
@@ -312,8 +312,9 @@ func sortedOptions(all []pricing.Option) []*pricing.Option {
 	return out
 }
 
-// standsIn reports whether option k can replace o without violating a limit or topology rule that o would not violate. For limits, this is
-// so if k's pool has no limits, or if both belong to one pool and k uses no more of its limits.
+// standsIn reports whether option k can replace o without violating a limit or topology rule that o would not violate. It returns false if
+// k uses a reservation, or if DaemonSet pods that rules see differ. For limits, k can replace o if k's pool has no limits, or if both
+// belong to one pool and k uses no more of its limits.
 func (m *Market) standsIn(k, o *pricing.Option) bool {
 	if k.Resident != o.Resident {
 		return false

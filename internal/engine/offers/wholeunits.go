@@ -20,9 +20,9 @@ const (
 	// maxUnitsPerResource and maxUnits limit the number of units in which resources are counted.
 	maxUnitsPerResource = 2
 	maxUnits            = 4
-	// maxSizes is the number of distinct requests for a resource that are tried as units.
+	// maxSizes is the maximum number of distinct requests for a resource: if there are more, none of them is tried as a unit.
 	maxSizes = 64
-	// fuller is the share by which planned nodes must be fuller in whole units than in any resource.
+	// fuller is the amount by which fullness in whole units must exceed fullness in every resource.
 	fuller = 0.005
 )
 
@@ -50,7 +50,8 @@ func CountWhole(items []pricing.Item, caps []Cap, rooms []Room, dims int) ([]pri
 	return out, append(units, caps...)
 }
 
-// wholeUnits returns the units in which the planned nodes are fullest, if they are fuller in them than in any resource.
+// wholeUnits returns the units in which the planned nodes are fullest, if they are fuller in them than in any resource by more than the
+// constant fuller.
 func wholeUnits(items []pricing.Item, rooms []Room, dims int) []Cap {
 	least := 0.0
 	for d := range dims {

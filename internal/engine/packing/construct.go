@@ -14,7 +14,7 @@ type search struct {
 	ranked map[int32]ranking
 	// cells lists the cells that items are bound to, ascending.
 	cells []int32
-	// unit is a price of which all prices are multiples.
+	// unit is the greatest common divisor of all prices.
 	unit int64
 	// few is true if the problem has few pods.
 	few bool
@@ -96,7 +96,7 @@ func commonDivisor(a, b int64) int64 {
 	return a
 }
 
-// roundUp returns the least possible cost of nodes that is not below cost.
+// roundUp returns the least multiple of unit that is at least cost, because the cost of nodes is such a multiple.
 func (s *search) roundUp(cost int64) int64 {
 	if s.unit <= 1 {
 		return cost
@@ -104,8 +104,8 @@ func (s *search) roundUp(cost int64) int64 {
 	return (cost + s.unit - 1) / s.unit * s.unit
 }
 
-// rank sorts options: first the good options by price, then the others by their ratio of value to price, highest first. A good option has
-// at least the share least, in parts of RatioOne, of the best ratio.
+// rank sorts options: first the good options by price, then the others by their ratio of value to price, highest first. An option is good
+// if its ratio is at least the share least, in parts of RatioOne, of the best ratio.
 func rank(p *Problem, options []int32, least int64) ranking {
 	best := int64(0)
 	for _, o := range options {
@@ -142,8 +142,8 @@ type way struct {
 	bySize bool
 }
 
-// prices lists at most n prices of good options. The first is nearest to the price likely; the next are further away in steps of a quarter.
-// If there are few prices, it lists all.
+// prices lists at most n prices of good options. The first is the price nearest to likely; the next are nearest to prices that are further
+// away, up and down, in steps of a quarter. If there are few prices, it lists all.
 func (s *search) prices(n int, likely int64) []int64 {
 	r := s.ranked[AnyCell]
 	if r.good == 0 {
@@ -299,8 +299,8 @@ func (s *search) holds(option int32, n *Node, used []int64) bool {
 	return true
 }
 
-// choose returns the option of the next node. It considers the cell whose bound pods have the most value. It takes the good option whose
-// price is nearest to the strategy's and that takes some pod, or else the option with the best ratio that takes some pod.
+// choose returns the option of the next node. It considers the cell whose bound pods have the most value. It takes the good option that
+// takes some pod and has the price nearest to w.price, or else the option with the best ratio that takes some pod.
 func (s *search) choose(live []int32, w way) int32 {
 	p, f := s.p, s.f
 	cell := int32(AnyCell)

@@ -156,7 +156,8 @@ func (f *filler) fits(item int32) bool {
 	return true
 }
 
-// can reports whether another pod of the item can go on the node. most is the number of further pods of the item that the node can take.
+// can reports whether another pod of the item can go on the node. most is the number of further pods of the item that are pending and that
+// its PerNode allows.
 func (f *filler) can(item int32, most int) bool {
 	if most <= 0 || !f.fits(item) {
 		return false

@@ -90,7 +90,7 @@ func (h *handover) holds(node int, option, item int32) bool {
 		return false
 	}
 	if option == h.option[node] && (item < 0 || !p.Items[item].Ruled) && node != h.giver {
-		return true // the node already holds all these pods
+		return true // the node already holds its pods, and rules need not be checked for the additional pod
 	}
 	for i, n := range h.count[node] {
 		if n > 0 && !opt.open(p.Items[i].Place) {

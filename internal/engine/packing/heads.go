@@ -12,7 +12,7 @@ type head struct {
 	entry int32
 	// most is the number of further pods of the item that may go on the node.
 	most int
-	// short is subtracted from the score, and bonus is added to it, in parts of 1,024.
+	// short is subtracted from the score. Then bonus raises the score, in parts of 1,024.
 	short, bonus int64
 	// a and b are the shares that one pod takes of an empty node's first two scarce resources. more has the shares of the other scarce
 	// resources.

@@ -62,7 +62,8 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effor
 	return nodes
 }
 
-// ends reports whether repacking has failed to improve the packing often enough, or has taken enough steps for a packing of this cost.
+// ends reports whether the search ends: idle attempts in a row have not improved a packing of this number of nodes, or enough steps were
+// taken. fair means that the packing is close to its lower bound: see fairGap.
 func (e Effort) ends(idle, steps, nodes int, fair bool) bool {
 	rounds := e.Rounds
 	if fair && e.FairRounds > 0 {
@@ -75,8 +76,8 @@ func (e Effort) ends(idle, steps, nodes int, fair bool) bool {
 	return idle >= rounds*(nodes+8) || enough > 0 && steps >= enough
 }
 
-// pick returns the nodes to take apart. It repeatedly draws a few nodes at random and takes the one with the highest lost. The result is
-// valid until the next call.
+// pick returns the nodes to take apart. It repeatedly draws a few nodes at random and takes the one whose field lost is largest. The result
+// is valid until the next call.
 func (s *search) pick(nodes []Node, r *rand.Rand) []int {
 	out := s.picked[:0]
 	few := 2 + r.IntN(7)

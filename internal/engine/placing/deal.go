@@ -117,7 +117,7 @@ func (d *dealer) newHand(class int32) hand {
 		}
 	}
 	if !t.Options.ExistingOnly {
-		alone := 1 / float64(max(t.S.Waiting.Pods(), 1)) // the least share of a new node for one pod, because the pending pods share the node
+		alone := 1 / float64(max(t.S.Waiting.Pods(), 1)) // the least share of a node that a pod can have: all pending pods share it
 		for _, st := range t.StagesFor(c) {
 			for _, s := range t.SitesOf(d.c, st, t.Sites) {
 				share := resources.LargestShare(c.Requests, s.Alloc)

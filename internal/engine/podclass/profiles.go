@@ -20,7 +20,8 @@ func NewProfileNumbers(was, next []*nodepool.Pool) *ProfileNumbers {
 	return n
 }
 
-// touch returns the profile's new number. The first shape that uses the profile determines its demand.
+// touch returns the new number of t's profile. If the profile has none yet, it gets one, with t's demand. So the first shape that uses a
+// profile determines the profile's demand.
 func (n *ProfileNumbers) touch(t touch) Use {
 	at := &n.numbers[t.Pool][t.Profile]
 	if *at < 0 {

@@ -30,9 +30,9 @@ const (
 )
 
 // stagesOf lists a shape's stages. The first stages keep as many preferences as can be kept together. The next stages keep fewer of the
-// lighter preferences, and then none. The last stages also use pools with PreferNoSchedule taints. Within each of these levels, pools are
-// sorted by weight, and pools of equal weight form one stage. Each alternative of the required affinity is tried with each level of
-// preferences, so that every pod that could have a node gets a stage.
+// lighter preferences, and then none. The last stages use pools with PreferNoSchedule taints that the pods don't tolerate. Within each of
+// these levels, pools are sorted by weight, and pools of equal weight form one stage. Each alternative of the required affinity is tried
+// with each level of preferences, so that every pod that could have a node gets a stage.
 func (r *Reader) stagesOf(s *Shape) []Stage {
 	var out []Stage
 	for _, level := range r.levels(s) {
@@ -94,7 +94,8 @@ func (r *Reader) levels(s *Shape) []level {
 	return append(out, level{place, gaveUp, 0}, level{place, sacrificeSoftTaints, 0})
 }
 
-// usesOf adds the pool's profiles for the alternatives of the level to uses.
+// usesOf adds the pool's profiles for the alternatives of the level to uses, if the pods may use the pool at this level in spite of its
+// taints.
 func (r *Reader) usesOf(uses []Use, pool int32, s *Shape, l level) []Use {
 	p := r.Pools[pool]
 	soft := l.gaveUp == sacrificeSoftTaints
@@ -102,7 +103,7 @@ func (r *Reader) usesOf(uses []Use, pool int32, s *Shape, l level) []Use {
 		return uses
 	}
 	if soft && match.Untolerated(s.Tolerations, p.Taints, false) == nil {
-		return uses // an earlier level contains the same demand
+		return uses // the pods tolerate these taints, so an earlier level uses the pool
 	}
 	for _, term := range l.terms {
 		if n := p.ProfileOf(term); n >= 0 {

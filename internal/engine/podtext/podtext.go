@@ -61,8 +61,8 @@ func (w *Writer) Labels(labels map[string]string) {
 	}
 }
 
-// sameKeys writes the values of labels if their keys are those of the labels that were written last. It returns false if the keys differ.
-// The pods of a workload follow each other, and looking up a few keys is faster than iterating over a map.
+// sameKeys stores the values of labels in w.pairs if labels have the keys of the labels that were written last. It returns false if the
+// keys differ. The pods of a workload follow each other, and looking up a few keys is faster than iterating over a map.
 func (w *Writer) sameKeys(labels map[string]string) bool {
 	if len(w.pairs) != len(labels) {
 		return false

@@ -50,8 +50,10 @@ func (b *bundle) perOption(o *Option) float64 {
 	return max(most, 0)
 }
 
-// bundleItems groups items with equal needs. If that leaves more than maxLPRows bundles, it ignores to which cell an item is assigned. If
-// there are still too many, it repeatedly halves the items of each place along the resource in which they differ most.
+// bundleItems groups items with equal needs and the same place. dims is the number of dimensions that these needs have. If there are too
+// many bundles, it leaves out rules of p.Pressing and ignores to which cell an item is assigned. If there are still too many, it begins
+// with a part for each place. It repeatedly halves a part along the resource in which its items differ most, until there are maxBundles
+// parts.
 func bundleItems(p *Problem, places []Place) (bundles []bundle, dims int) {
 	resources := p.Dims - len(p.Pressing)
 	pressing := 0
@@ -127,7 +129,7 @@ func (it *Item) AppendKey(key []byte, dims int) []byte {
 	key = binary.LittleEndian.AppendUint32(key, uint32(it.Stage))
 	key = append(key, byte(it.Rules))
 	if it.PerNode != Unbounded {
-		key = binary.LittleEndian.AppendUint32(key, uint32(it.Class)) // bounds of several classes can't be added
+		key = binary.LittleEndian.AppendUint32(key, uint32(it.Class)) // the PerNode of different classes can't be added
 	}
 	for _, n := range it.Need[:dims] {
 		key = binary.LittleEndian.AppendUint64(key, uint64(n))
@@ -169,7 +171,8 @@ func newBundle(p *Problem, part []int32, places []Place, dims int, uniform bool)
 	return b
 }
 
-// widest returns the resource in which the items of a part differ most, and the factor by which they differ, weighted by their counts.
+// widest returns the resource in which the items of a part differ most, and the factor by which they differ, raised if the part has many
+// items.
 func widest(p *Problem, part []int32, dims int) (dim int, spread float64) {
 	for d := range dims {
 		lo, hi := int64(math.MaxInt64), int64(0)

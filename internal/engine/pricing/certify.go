@@ -36,8 +36,8 @@ type draw struct {
 }
 
 // certify computes the proof of the bound that the values give. The price of a reservation or commitment is the highest amount, per unit
-// used, by which the value on a node that uses it exceeds the node's price. If these prices reduce the bound by more than the pods' values
-// add, all values are scaled down instead.
+// used, by which the value on a node that uses it exceeds the node's price. All values are first multiplied by the factor that gives the
+// highest bound: see bestScale. If the bound is not positive, all values of the proof are 0.
 func (v *Values) certify(p *Problem) {
 	v.Certified = Certified{Item: v.Item, Scale: 1, Limits: v.limits(p)}
 	v.Bound = v.sum(p)

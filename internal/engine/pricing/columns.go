@@ -20,14 +20,16 @@ const (
 	// roughColumns is the maximum number of columns for each row if values are only a guide. If hundreds of nodes are nearly equally good,
 	// the last thousandth of the cost takes most of the time.
 	roughColumns = 20
-	// nearEnough and roughlyNear are the shares of the cost by which the best known values may be too low at the end.
+	// nearEnough and roughlyNear end the search: the bound of the best known values is then below the cost of the mix by at most this share
+	// of the cost. roughlyNear applies if values are only a guide.
 	nearEnough  = 1e-5
 	roughlyNear = 2e-3
-	// gapShare is the share of the gap between a plan and its lower bound that may stay unexplored.
+	// gapShare is the share of the gap between a plan's cost and its lower bound. The search also ends if it could close no more than this
+	// share.
 	gapShare = 1.0 / 3
 	// progress is the share of the cost by which the mix or the bound must improve within idleColumns fillings per row. gapProgress is the
-	// required share of the difference between them. If hundreds of mixes cost the same, the search may make no progress. roughProgress and
-	// roughIdle apply if values are only a guide.
+	// same as a share of the difference between mix and bound; the larger of both amounts is required. If hundreds of mixes cost the same,
+	// the search may make no progress. roughProgress and roughIdle apply if values are only a guide.
 	progress      = 1e-5
 	gapProgress   = 1.0 / 50
 	idleColumns   = 4
@@ -218,7 +220,8 @@ func (pr *Program) near() bool {
 	return cost-pr.centerBound <= near
 }
 
-// exhausted reports whether the search has examined the maximum number of fillings.
+// exhausted reports whether the search must end: it has examined the maximum number of fillings, or the last fillings have not improved the
+// mix or the bound enough (see progress).
 func (pr *Program) exhausted() bool {
 	rows, idle, cost := len(pr.Bundles), idleColumns, pr.master.Objective()
 	least := max(cost*progress, (cost-pr.centerBound)*gapProgress)
@@ -316,7 +319,7 @@ func (pr *Program) pays(o int32) bool {
 	return pr.Sacks[o].Solve(pr.Value, enough) > enough
 }
 
-// revalue sets pr.value to the master's duals.
+// revalue sets pr.Value to the master's duals.
 func (pr *Program) revalue() {
 	for b, y := range pr.master.Duals() {
 		pr.Value[b] = max(y, 0)

@@ -52,7 +52,8 @@ func (v *Values) findCommitted(p *Problem) {
 var relaxed = [...]float64{0.7, 0.45, 0.25, 0.1, 0.03, 0}
 
 // tighten looks for values with a better lower bound. It assumes that commitments cover any number of nodes, at the nodes' price plus a
-// share of the dual value of the commitment that they use. The bound is a concave function of that share.
+// share of the dual value of the commitment that they use. The bound is a concave function of that share, so tighten stops at the first
+// share that does not improve it.
 func (v *Values) tighten(ctx context.Context, p *Problem) {
 	best := v
 	for _, share := range relaxed {

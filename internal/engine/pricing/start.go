@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
-// start fills the master with the cheapest single-class filling of each bundle, and returns the options used.
+// start fills the master, for each bundle, with the cheapest filling that has only pods of this bundle, and returns the options used.
 func (pr *Program) start() []int32 {
 	n := len(pr.Bundles)
 	demand, per, price, option := make([]float64, n), make([]float64, n), make([]float64, n), make([]int32, n)
@@ -24,7 +24,8 @@ func (pr *Program) start() []int32 {
 			}
 		}
 		if per[b] == 0 {
-			// The mean need of a bundle may fit on no node although each item fits. Then a tiny filling keeps the row valid.
+			// The mean need of a bundle may fit on no node although each item fits. Then a filling with one pod at the highest price keeps
+			// the row valid.
 			last := len(pr.p.Options) - 1
 			per[b], price[b], option[b] = 1, float64(pr.p.Options[last].Price), -1
 		}
@@ -145,9 +146,10 @@ type bought struct {
 // others, and the search soon finds those.
 const fewTypes = 256
 
-// spread adds fillings with the same mix of pods as the whole problem: for each option of the mix, one of its nodes gets an equal share of
-// every bundle. Together these fillings cost as much as the resources do. No nodes can be cheaper, unless a node accepts only a limited
-// number of pods. If prices grow with size, these fillings replace most of the search.
+// spread adds fillings with pods of all bundles. It divides the pods among the nodes of mix: see split. For each of these parts and each
+// option, it adds a filling with an equal share of the part's pods. Together, the fillings of the options in mix cost as much as the
+// resources at the prices of startCenter. No nodes can be cheaper, unless a node accepts only a limited number of pods. If prices grow with
+// size, these fillings replace most of the search.
 func (pr *Program) spread(mix []bought) {
 	if len(pr.Bundles) < FewItems || len(pr.p.Options) > fewTypes {
 		return

@@ -59,8 +59,9 @@ func WithoutCommitments(ctx context.Context, p *Problem) *Values {
 	return v
 }
 
-// take proves candidate values and stores them in v if their lower bound is better. lambda has the options' resource prices in units of the
-// linear program. If u is nil, the value of each item is its cost by those prices on the option that suits it best.
+// take proves the candidate values u, and also those that lower returns. It stores values in v if their lower bound is better. lambda has
+// the options' resource prices in units of the linear program. If u is nil, the value of each item is its cost by those prices on the
+// option that suits it best.
 func (v *Values) take(pr *Program, u, lambda []float64) {
 	if u == nil {
 		u = make([]float64, len(pr.p.Items))
@@ -91,8 +92,8 @@ func (v *Values) keep(pr *Program, u, lambda []float64) {
 	}
 }
 
-// perUnit converts resource prices from units of the linear program to planner units and multiplies them by scale. It converts all of the
-// problem's dimensions.
+// perUnit converts resource prices from units of the linear program to planner units and multiplies them by scale. The result has all of
+// the problem's dimensions; the price is 0 in those that the program does not use.
 func (pr *Program) perUnit(lambda []float64, scale float64) []float64 {
 	dims := pr.p.Dims
 	out := make([]float64, len(pr.p.Options)*dims)
@@ -170,13 +171,14 @@ func (pr *Program) cheapest(bn *bundle, lambda []float64, need func(d int) float
 	return best
 }
 
-// nearlyProven is the factor by which the value on an option may exceed its price if all values are scaled down because of it.
+// nearlyProven is the factor up to which the value on an option may exceed its price without being lowered by lower. prove then scales down
+// all values.
 const nearlyProven = 1 + 1e-5
 
-// lower returns lowered values and resource prices: for options that could hold far more value than their price, and for the pods on them.
-// It returns nil if there are no such options. Otherwise all values would be scaled down because of the worst option. That would
-// unnecessarily lower the values of all other pods if the linear program was not solved to the end, or has rows for bundles of different
-// pods.
+// lower returns lowered values and resource prices: for options that could hold more value than nearlyProven times their price, and for the
+// pods on them. It returns nil if there are no such options, or if values are only a guide. Without lower, prove would scale down all
+// values because of the worst option. That would unnecessarily lower the values of all other pods if the linear program was not solved to
+// the end, or has rows for bundles of different pods.
 func (pr *Program) lower(u, lambda []float64) (values, prices []float64) {
 	if pr.p.Rough {
 		return nil, nil
@@ -200,8 +202,9 @@ func (pr *Program) lower(u, lambda []float64) (values, prices []float64) {
 	return values, prices
 }
 
-// lowerOption reduces the value that the option can hold to a share of it. It scales the resource prices l by that share. It also scales
-// the values of pods that exceeded the price of the resources that the pod uses. After that, no other pod's value exceeds that price.
+// lowerOption reduces the value that the option can hold to a share of it. It scales the resource prices l by that share. If a pod's value
+// exceeds the price of the resources that the pod uses, the value is scaled too. Any other value is lowered to the scaled price of the
+// pod's resources, if it exceeds this price.
 func (pr *Program) lowerOption(o int, share float64, values, l []float64) {
 	opt := &pr.p.Options[o]
 	for b := range pr.Bundles {

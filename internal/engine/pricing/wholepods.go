@@ -13,7 +13,7 @@ import (
 // resources keep their prices.
 
 const (
-	// wholeGap: pods are counted whole if the gap exceeds this share of the cost.
+	// wholeGap: pods are counted whole if the gap between the plan's cost and its lower bound exceeds this share of the cost.
 	wholeGap = 0.0125
 	// wholePods: pods are counted whole if planned nodes have at most this number of pods on average, because smaller pods can fill a node.
 	wholePods = 6
@@ -134,7 +134,7 @@ func (w *wholePricing) converge(ctx context.Context, options []int32) {
 }
 
 // ended reports whether the search has used all its steps, or can't gain much because the cost of the mix, an upper limit of all bounds, is
-// close to the bound.
+// below least.
 func (w *wholePricing) ended(ctx context.Context) bool {
 	return w.steps > maxWholeSteps || w.master.Objective() < w.least || ctx.Err() != nil
 }

@@ -85,7 +85,7 @@ func (t Solving) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.
 	}
 	packed := k.Pack(ctx)
 	for i := range c.P.Options {
-		// Buy such nodes at their price without commitments.
+		// Open the nodes at their prices without commitments.
 		o := &c.P.Options[i]
 		tb := t.M.Pools[o.Pool].Table
 		o.Price = tb.Catalog.Price(tb.Rows[o.Row].Variant, int(o.Slot))

@@ -22,7 +22,8 @@ func (t Gangs) familyOf(number int32) *gangs.Family {
 	return nil
 }
 
-// placesFamily reports whether the family is placed when its first gang is next in the order. Otherwise placeSpares places it.
+// placesFamily reports whether the family is placed when it is this gang's turn: the gang must be the first of the family, and the family
+// must not be spare within a family that has gangs. placeSpares places such spare families.
 func (t Gangs) placesFamily(number int32, family *gangs.Family) bool {
 	if number != family.Needed[0] {
 		return false

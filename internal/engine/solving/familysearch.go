@@ -227,8 +227,8 @@ func (s *together) common() (out *sharing) {
 	return out
 }
 
-// domainsOfGroup returns the domains that the group could be in, in the order of the domains of gang at, which is one of its gangs. If g is
-// nil, it returns one domain without labels.
+// domainsOfGroup returns the domains that the group could be in, in the order of the options of the gang with index at, which must be one
+// of the group's gangs. If g is nil, it returns one domain without labels.
 func (s *together) domainsOfGroup(g *sharing, at int) (out [][]planning.GangDomain) {
 	if g == nil {
 		return [][]planning.GangDomain{nil}
@@ -273,7 +273,7 @@ func (s *together) drop(at int) {
 	}
 }
 
-// wishesFrom counts the preferences of the gangs with index at and above.
+// wishesFrom counts the preferences of the gangs with index >= at.
 func (s *together) wishesFrom(at int) (n int) {
 	for _, levels := range s.options[at:s.end] {
 		n += len(levels) - 1
@@ -281,7 +281,7 @@ func (s *together) wishesFrom(at int) (n int) {
 	return n
 }
 
-// from places the gangs with index at and above. It tries each in each domain that agrees with the domains of the gangs before it.
+// from places the gangs with index >= at. It tries each of them in every domain that agrees with the domains of the gangs before it.
 func (s *together) from(ctx context.Context, at int) {
 	if at == s.end {
 		s.best = &togetherTrial{s.order, slices.Clone(s.ways), s.newCost(), s.kept, s.S.Record(s.start)}

@@ -61,7 +61,8 @@ func (t Gangs) place(ctx context.Context) {
 	}
 }
 
-// placeGangsFirst places all gangs that are not barred, and then all other pods.
+// placeGangsFirst places all gangs that are not barred, and then all other pods. If a pod without a place then has a higher priority than a
+// placed gang, it starts again with placeInTurn.
 func (t Gangs) placeGangsFirst(ctx context.Context, start trial.Mark, barred map[int32]bool) {
 	x := t.M.Gangs
 	lowest, placed := int32(math.MaxInt32), false
@@ -155,7 +156,8 @@ func (t Gangs) addExtras(ctx context.Context, barred map[int32]bool) {
 }
 
 // placeGang places the number of members that the gang needs, in the cheapest domain with room for them. If no domain has room for them, it
-// places nothing and returns false. Preferences are kept if the premium allows it.
+// places nothing and returns false. Preferences are kept if the premium allows it. A family is placed as a whole when it is the turn of its
+// first gang: see placesFamily.
 func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	g := &t.M.Gangs.List[number]
 	if t.S.Ways[number] != model.GangWithheld || !g.Plannable(t.M.Snapshot) {

@@ -10,7 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// ledger keeps a packing within the limits of NodePools and reservations. It implements the packer's Gate.
+// ledger keeps a packing within the limits of NodePools and the remaining amounts of reservations and commitments. It implements the
+// packer's Gate.
 type ledger struct {
 	t        *trial.Trial
 	p        *offers.Choice

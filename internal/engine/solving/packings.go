@@ -35,7 +35,8 @@ func (t packings) pack(ctx context.Context, p *offers.Choice, v *pricing.Values)
 	return packed, k.Left
 }
 
-// buyAll buys the packing's nodes. If the plan has no other new nodes, the problem is kept for the proof of the plan's lower bound.
+// buyAll buys the packing's nodes. The problem is kept for the proof of the plan's lower bound if the plan has no other new nodes, all pods
+// got a node, and no rules about pods prevent the proof.
 func (t packings) buyAll(p *offers.Choice, v *pricing.Values, packed *filling.Bins, left []int) {
 	m, items, first := t.M, p.Items, len(t.S.Planned) == 0
 	t.buy(p, packed)

@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// packStages packs wishes onto new nodes. In each round every wish uses its best stage; pods that got no node because of limits use the
-// next stage.
+// packStages packs wishes onto new nodes. In the first round every wish uses its first usable stage. In each further round, the pods that
+// got no node use their next one.
 func (t Solving) packStages(ctx context.Context, c *layout.Cells, wishes []placing.Wish) {
 	stageNo := make([]int, len(wishes))
 	for ctx.Err() == nil {
@@ -39,7 +39,7 @@ func (t Solving) packStages(ctx context.Context, c *layout.Cells, wishes []placi
 	}
 }
 
-// itemFor converts a wish to an item, for its first usable stage from stageNo on.
+// itemFor converts a wish to an item, for its first usable stage with an index of at least *stageNo, and sets *stageNo to this index.
 func (t Solving) itemFor(c *layout.Cells, w *placing.Wish, stageNo *int) (pricing.Item, bool) {
 	cl := t.M.Classes[w.Class]
 	if w.Count == 0 {
@@ -94,7 +94,7 @@ func (t Solving) packNew(ctx context.Context, c *layout.Cells, items []pricing.I
 	}
 	p := valuing.Of(t.Trial).NewJoined(items, c)
 	j := p.Alike
-	p.Rough = t.S.Topology != nil // rough values are enough: the plan's lower bound is proven with a different problem
+	p.Rough = t.S.Topology != nil // with topology rules, rough values are enough: the plan's lower bound is proven with a different problem
 	if !t.gated(p) && len(p.Committed) == 0 {
 		filling.Seed(ctx, &p.Problem, hostRules(t.M), seedingEffort(podsOf(p.Items)))
 	}

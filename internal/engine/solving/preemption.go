@@ -19,8 +19,8 @@ const maxPreemptors = 1000
 // expectedPreemptions are the preemptions that kube-scheduler would make.
 type expectedPreemptions struct {
 	List []planning.Preemption
-	// classes counts the pods by class. holds has the amounts that they take of each node in addition to the room of their victims there.
-	// placed says on which nodes they are placed.
+	// classes counts, by class, the pods for which others are preempted. holds has the amounts that they take of each node in addition to
+	// the room of their victims there. placed says on which nodes they are placed.
 	classes map[int32]int32
 	holds   map[int32][]int64
 	placed  []state.Binding
@@ -111,7 +111,7 @@ func (t Solving) LeaveTo(expected expectedPreemptions) {
 	}
 }
 
-// keepingAway returns o, but of the groups that count the pod only those of anti-affinity and host ports.
+// keepingAway returns a copy of o in which In has only groups of anti-affinity and host ports.
 func keepingAway(m *model.Model, o *topology.Groups) *topology.Groups {
 	if o == nil {
 		return nil

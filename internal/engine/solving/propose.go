@@ -25,7 +25,7 @@ type proposal struct {
 	bulk bool
 }
 
-// wishes returns the pending pods of the classes. Pods that rules concern are assigned to cells.
+// wishes returns the pending pods of the classes. Pods that rules over domains larger than a node concern are assigned to cells.
 func (t Solving) wishes(c *layout.Cells, classes []int32) []placing.Wish {
 	var out []placing.Wish
 	var dealt []int32
@@ -56,8 +56,8 @@ func rulesConcern(m *model.Model, o *topology.Groups) bool {
 
 // proposeExisting proposes places on nodes of the snapshot, because free room there costs nothing. Each node is filled with the pods of the
 // highest value. Pods that no new node could take come first, sorted by priority. Nodes with the least room are filled first, so that whole
-// nodes stay free. It subtracts the proposed pods from the counts of the wishes. fits lists the accepted fits: places must be at least as
-// good as the last one, and places that are as good as an earlier one are preferred.
+// nodes stay free. It subtracts the proposed pods from the counts of the wishes. fits lists fits, the best first: the nodes are filled once
+// for each of them, with pods whose fit on the node is at least as good.
 func (t Solving) proposeExisting(ctx context.Context, c *layout.Cells, wishes []placing.Wish, worth []int64, fits ...uint32) []proposal {
 	m := t.M
 	order := make([]*placing.Wish, 0, len(wishes))

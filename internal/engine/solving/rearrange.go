@@ -24,11 +24,10 @@ import (
 // follow it. So these nodes are sometimes filled again as well.
 
 const (
-	// maxRearranged is the number of pods that are placed again. maxRearrangeSteps is the number of nodes that are tried plus the number of
-	// pods that are moved back.
+	// maxRearranged is the maximum number of pods in a plan that is repacked. maxRearrangeSteps is the maximum of rearranging.limit.
 	maxRearranged     = 128
 	maxRearrangeSteps = 2400
-	// stepsPerPod limits the work further if there are very few pods.
+	// stepsPerPod is the number of steps for each pod, if this gives a lower limit.
 	stepsPerPod = 80
 )
 
@@ -53,7 +52,7 @@ type rearranging struct {
 	t          *trial.Trial
 	before     trial.Mark
 	priorities []int32
-	// size has, for each class, the share of the largest node that a pod takes.
+	// size has, for each class, the size of a pod: see shares.
 	size []float64
 	best state.Record
 	// placed, broken and cost describe the best plan so far: the number of pods by priority, the number of preferences that are not kept,
@@ -62,7 +61,7 @@ type rearranging struct {
 	broken int
 	cost   int64
 	ranks  map[int32]int
-	// spans means that pods on nodes of the snapshot may exchange their places.
+	// spans is the result of spansNodes.
 	spans bool
 	// steps is the number of nodes tried plus the number of pods moved back. limit is its maximum.
 	steps, limit int
@@ -120,7 +119,8 @@ func (t Improving) nearlyProven() bool {
 	return t.Proof != nil && float64(newnodes.Of(t.Trial).NewCost()) <= t.Proof.V.Bound*(1+1.0/filling.WorthRepacking)
 }
 
-// shares returns, for each class, the largest share that a pod takes of any resource of the largest nodes.
+// shares returns, for each class, the largest share of a resource that a pod requests: its request divided by the largest amount on any new
+// node.
 func (t Improving) shares(classes []int32) []float64 {
 	m := t.M
 	dims := m.Resources.Len()
