@@ -179,7 +179,8 @@ func (r *rearranging) all(ctx context.Context) (improved bool) {
 	return improved
 }
 
-// drawn places the pods of a few random nodes again in a random order. If there are few pods, it places all pods again.
+// drawn places the pods of a few random new nodes again in a random order. If there are few new nodes, it places the pods of all of them
+// again. If spans is set, it does so every other time, and includes pods on nodes of the snapshot.
 func (r *rearranging) drawn(ctx context.Context, draw uint64) bool {
 	const few = 3
 	n := uint64(len(r.best.Nodes))
@@ -202,7 +203,7 @@ func mixed(a, b uint64) uint64 {
 	return x ^ x>>31
 }
 
-// some places the pods of one or two nodes again, and reports whether the plan is better then.
+// some places the pods of one or two new nodes again, and reports whether the plan is better then.
 func (r *rearranging) some(ctx context.Context) bool {
 	n := int32(len(r.best.Nodes))
 	first := r.best.First
@@ -263,7 +264,7 @@ func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, h
 	return r.consider()
 }
 
-// lower reports whether pods of some class use later stages than before.
+// lower compares two results of Improving.ranks. It reports whether pods of some class use later stages than before.
 func lower(ranks, than map[int32]int) bool {
 	for class, rank := range ranks {
 		if rank > than[class] {

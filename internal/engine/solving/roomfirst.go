@@ -21,7 +21,8 @@ import (
 // have enough free resources in total, other packings of the existing nodes are tried. The cheapest plan is kept.
 
 const (
-	// maxRoomPods is the number of pods that are packed again. maxRoomSteps limits the product of pods and nodes in each packing.
+	// maxRoomPods is the maximum number of pods that are packed again. maxRoomSteps is the maximum product of pods and nodes in each random
+	// packing.
 	maxRoomPods  = 1000
 	maxRoomSteps = 100_000
 	// roomDraws is the number of random packings.
@@ -29,7 +30,7 @@ const (
 )
 
 // roomFirst looks for cheaper places for the pods that were placed since the mark, so that more of them are on nodes of the snapshot. It
-// places as many pods as before. It puts no pod into a domain if the pod's spread requires another domain that pools can reach.
+// places at least as many pods as before. It puts no pod into a domain if the pod's spread requires another domain that pools can reach.
 func (t Improving) roomFirst(ctx context.Context, before trial.Mark, classes []int32) {
 	if t.Options.ExistingOnly || t.NewOnly || t.S.Planned.Filled() == 0 || len(t.M.Nodes) == 0 || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxRoomPods {
 		return
@@ -62,7 +63,8 @@ func (t Improving) roomFirst(ctx context.Context, before trial.Mark, classes []i
 	}
 }
 
-// fullest returns the packing of the snapshot's nodes that places the most pods. all is true if it places all pods of the classes.
+// fullest returns, of several packings of the snapshot's nodes, the one that places the most pods, with pods of higher priority compared
+// first. all is true if it places all pods of the classes.
 func (t Improving) fullest(ctx context.Context, before trial.Mark, classes, priorities []int32) (best state.Record, all bool) {
 	options := t.Options
 	t.Options.ExistingOnly, t.RoomOnly = true, true
@@ -127,8 +129,8 @@ func (t Improving) moveAll(nodes, classes []int32) {
 	t.Rooms = nil
 }
 
-// packAlike places each pod on the node whose free resources have a ratio nearest to that of the pod's requests. The largest pods are
-// first, except for random changes.
+// packAlike places each pod on the node whose free resources have a ratio nearest to that of the pod's requests. Pods of higher priority
+// come first, then larger pods, with small random changes of the sizes.
 func (t Improving) packAlike(ctx context.Context, nodes, classes []int32, size func([]int64) float64, seed uint64) {
 	Of(t.Trial).placeNominated(classes, math.MinInt32)
 	random := seed

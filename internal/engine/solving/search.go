@@ -18,12 +18,12 @@ import (
 )
 
 // Placing decides pod by pod and never backtracks. So a pod may get a place in the only zone that two other pods need. If this may be why
-// pods are pending, and few pods are planned, all combinations of places are tried. If many pods are planned, they are placed once more,
+// pods are pending, and few pods are planned, all ways to place the pods are tried. If many pods are planned, they are placed once more,
 // beginning with those that had no place. The plan that places more pods is kept.
 
 const (
-	// maxSearchedPods is the number of pods up to which all combinations are tried. maxSearchSteps is the number of placements in this
-	// search.
+	// maxSearchedPods is the maximum number of pods for which all ways to place them are tried. maxSearchSteps is the maximum number of
+	// steps of this search: placements, new nodes that are tried, and checks of nodes (see looksPerStep).
 	maxSearchedPods = 12
 	maxSearchSteps  = 6000
 	// looksPerStep is the number of checks of a node that count as one step.
@@ -102,7 +102,7 @@ type search struct {
 	bestWay    state.Record
 	improved   bool
 	seen       map[string]bool
-	// kinds lists, for each class, the nodes that could be bought.
+	// kinds has, for each class, the result of kindsFor.
 	kinds     map[int32][]offers.Site
 	kindTexts map[kindKey]string
 	steps     int

@@ -27,8 +27,8 @@ func (t Solving) placeAll(ctx context.Context) {
 	t.placePods(ctx)
 }
 
-// placePods places real pods together, then placeholders. If limits or a lack of nodes leave some pods without a place while pods of lower
-// priority have one, it starts again and places one priority after another.
+// placePods places real pods together, then placeholders. Nominated pods come first. If a pod with a higher priority than one of them then
+// has no place, placePods starts again, and only nominated pods of at least that priority come first.
 func (t Solving) placePods(ctx context.Context) {
 	m := t.M
 	var real, placeholders []int32
@@ -75,8 +75,8 @@ func (t Solving) placeTiers(ctx context.Context, real []int32) {
 	}
 }
 
-// placeReal places the classes so that as many pods of high priority as possible have a place. It returns the nodes of the snapshot that it
-// used before it searched for more places.
+// placeReal places the classes. If a pod then has no place although a pod of lower priority has one, it starts again and places one
+// priority after another. It returns the nodes of the snapshot that it used before it searched for more places.
 func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 	before := t.Mark()
 	t.placeTogether(ctx, real)
@@ -136,7 +136,7 @@ func (t Solving) priorities(classes []int32) [][]int32 {
 	return out
 }
 
-// inverted reports whether a pod is pending although a pod of lower priority was placed since the mark.
+// inverted reports whether a pod of the classes is pending although the trial has placed a pod of lower priority.
 func (t Solving) inverted(since trial.Mark, classes []int32) bool {
 	highest, waits := int32(0), false
 	for _, class := range classes {
@@ -151,8 +151,8 @@ func (t Solving) inverted(since trial.Mark, classes []int32) bool {
 	return slices.ContainsFunc(t.S.Placed.All, func(p state.Binding) bool { return t.M.Classes[p.Class].Priority < highest })
 }
 
-// placeClasses runs the steps in order: it computes the values of pods, fills existing nodes, packs the other pods onto new nodes, checks
-// all of this by the exact rules, and places the remaining pods one by one.
+// placeClasses runs the steps in order: it fills new nodes that are already planned, fills existing nodes by the values of pods, packs the
+// other pods onto new nodes, checks all of this by the exact rules, and places the remaining pods one by one.
 func (t Solving) placeClasses(ctx context.Context, classes []int32) {
 	if !t.Begin(classes) {
 		return
@@ -182,12 +182,13 @@ func (t Solving) placeLeft(ctx context.Context, classes []int32) {
 	placing.GrowthOf(t.Trial).Settle()
 }
 
-// maxDeals is the number of times that pods are assigned to cells of existing nodes, if there are at most MaxRetriedPods. If there are more
-// pods, they are assigned only once.
+// maxDeals is the maximum number of times that pods are assigned to cells of existing nodes, if there are at most MaxRetriedPods. If there
+// are more pods, they are assigned only once.
 const maxDeals = 4
 
 // fillNodes places wishes on nodes of the snapshot, and returns the wishes that remain. Each class is assigned to cells as if no other
-// class used the room of a cell. If there are few pods, pods that find no room are assigned again, because another cell may have room.
+// class used the room of a cell. If there are at most MaxRetriedPods, pods that find no room are assigned again, because another cell may
+// have room.
 func (t Solving) fillNodes(ctx context.Context, c *layout.Cells, classes []int32, wishes []placing.Wish) []placing.Wish {
 	if t.fillRoomy(ctx, c, wishes) {
 		return nil

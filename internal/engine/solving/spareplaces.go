@@ -14,10 +14,10 @@ import (
 // pods that must not be near it. The new nodes for these other pods may then be more expensive.
 
 const (
-	// maxSparing is the number of pods up to which pods are planned again without some of the nodes.
+	// maxSparing is the maximum number of pods in a plan for which sparePlaces leaves out nodes.
 	maxSparing = 12
-	// maxSparingRetries is the number of attempts without nodes that hold pods of the plan or on which earlier searches put pods.
-	// maxTriedRetries is the number of attempts without nodes on which only rearrange put pods.
+	// maxSparingRetries is the maximum number of attempts without nodes that hold pods of the plan or on which earlier searches put pods.
+	// maxTriedRetries is the maximum number of attempts without nodes on which only rearrange put pods.
 	maxSparingRetries = 16
 	maxTriedRetries   = 8
 )
@@ -98,7 +98,7 @@ func (s *sparing) retry(ctx context.Context, most int) {
 			t.S.Room.Usable.Add(int(node))
 		}
 		if t.S.Waiting.Pods() > 0 {
-			Of(t.Trial).placeTogether(ctx, s.classes) // pods that are kept away from all other nodes may have a place there
+			Of(t.Trial).placeTogether(ctx, s.classes) // pods that are kept away from all other nodes may have a place on these nodes
 		}
 		w := t.S.Record(s.before.At)
 		s.extend(s.queue[n], mergeNodes(w.NodesUsed(), tried))

@@ -62,7 +62,7 @@ func (e *preemptor) choose(class int32) *victims {
 	m := e.t.M
 	c := m.Classes[class]
 	if at, known := m.NodeIndex[c.Nominated]; known && len(trial.VictimsOn(m, &m.Nodes[at], c.Priority)) > 0 {
-		return nil // the pod waits for the pods that it has already preempted
+		return nil // the pod waits until the pods that it has already preempted are gone
 	}
 	if best := e.best(class); best != nil {
 		return best
@@ -213,7 +213,8 @@ func (v *victims) count(m *model.Model) {
 	}
 }
 
-// settle subtracts a node's overcommitted amounts from its free amounts (if sign is -1), or adds them again.
+// settle subtracts a node's overcommitted amounts from its free amounts (if sign is -1), or adds them again. It does nothing if gone
+// already has pods of the node.
 func (e *preemptor) settle(node int32, sign int64) {
 	if over := e.t.M.Nodes[node].Over; over != nil && len(e.gone[node]) == 0 {
 		resources.AddScaled(e.t.S.Room.Of(node), over, sign)

@@ -9,7 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxPodsTwice is the number of pods up to which pods are placed twice: with few pods, one node more or less is a large part of the cost.
+// maxPodsTwice is the maximum number of pods in a plan that are placed twice: with few pods, one node more or less is a large part of the
+// cost.
 const maxPodsTwice = 600
 
 // withLess places the pods that were placed since the mark again, with the least effort, and keeps the cheaper plan. If there are rules

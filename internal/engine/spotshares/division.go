@@ -88,7 +88,7 @@ func New(limits spotlimits.Limits, pods []Pod, sales []Sale) Division {
 }
 
 // countUsed assigns each pool that is in use to a part, the pools with the most pods first. The pools of one part together have at most as
-// many pods as are allowed on one pool.
+// many pods as are allowed on one pool, unless a single pool already has more.
 func (d *divider) countUsed() {
 	count := map[Pool]int{}
 	for i := range d.pods {
@@ -116,7 +116,7 @@ func (d *divider) newPart() int {
 	return len(d.load) - 1
 }
 
-// put adds the pod to the part at.
+// put adds the pod to the part with the index at.
 func (d *divider) put(pod, at int) {
 	d.division.Of[pod] = int32(at)
 	d.placed[at]++
@@ -186,7 +186,7 @@ func (d *divider) assignPools(limits spotlimits.Limits, sales []Sale) {
 		return
 	}
 	if limits.MaxPoolShare == nil && limits.MaxPrice == nil || len(d.load) == 1 && limits.MaxPrice == nil && d.load[0] <= d.onPool {
-		return // a single part gets all pools
+		return // no pool is excluded: all parts get all pools
 	}
 	for at := range d.division.Parts {
 		d.division.Parts[at] = []Pool{}

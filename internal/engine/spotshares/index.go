@@ -81,8 +81,8 @@ type builder struct {
 	market   []offer
 }
 
-// counts reports whether the limits count the pod. They don't count pods that have ended, are being deleted, or belong to a DaemonSet or to
-// their node.
+// counts reports whether the limits count the pod. They don't count placeholders, or pods that have ended, are being deleted, or belong to
+// a DaemonSet or to their node.
 func (b *builder) counts(at int) bool {
 	const not = likeness.HasEnded | likeness.IsDeleted | likeness.OfDaemonSet | likeness.IsStatic
 	waiting := len(b.Snapshot.Pods)

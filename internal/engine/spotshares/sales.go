@@ -151,7 +151,7 @@ func anyIntersects(terms []match.Needs, has requirements.Set) bool {
 	return false
 }
 
-// fit returns how many pods with these requests an empty node can hold.
+// fit returns how many pods with these requests an empty node can hold, or 1 if they request nothing.
 func fit(want, room map[corev1.ResourceName]float64) float64 {
 	most := math.Inf(1)
 	for name, amount := range want {

@@ -38,7 +38,7 @@ type Log struct {
 	cuts []cut
 }
 
-// cut is a rollback: it removed the changes in the log from index at on.
+// cut is a rollback: it removed the changes with index >= at from the log.
 type cut struct{ number, at int }
 
 // Mark is a point to return to.
