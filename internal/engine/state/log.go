@@ -32,8 +32,8 @@ type Log struct {
 	changes []change
 	// epoch is the number of commits. Marks of earlier epochs are no longer valid.
 	epoch int
-	// cut is the number of rollbacks. cuts has, in ascending order, the rollbacks of this epoch, except those that a later rollback to an
-	// earlier point followed.
+	// cut is the number of rollbacks. cuts has, in ascending order, the rollbacks of this epoch, except those after which another rollback
+	// went back at least as far.
 	cut  int
 	cuts []cut
 }

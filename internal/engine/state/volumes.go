@@ -22,8 +22,8 @@ type Volumes struct {
 // using returns how many pods on the host use the volume.
 func (v *Volumes) using(on VolumeOn) int32 { return v.bound[on] + v.placed[on] }
 
-// share adds n pods of the class to the users of its volumes on the host. It adds to free the attachments that these pods request but don't
-// need.
+// share adds n pods of the class to the users of its volumes on the host. It adds to free, multiplied by sign, the attachments that these
+// pods request but don't need.
 func (v *Volumes) share(c *podclass.Class, host, n int32, free []int64, sign int64) {
 	for _, shared := range c.Shared {
 		on := VolumeOn{host, shared.ID}

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// defaultSpread returns the cluster's default constraints for pods that have no spread constraints, with the selector that kube-scheduler
+// defaultSpread finds the cluster's default constraints for pods that have no spread constraints, with the selector that kube-scheduler
 // deduces.
 type defaultSpread struct {
 	constraints []corev1.TopologySpreadConstraint

@@ -143,7 +143,7 @@ func (x *Index) RulesAt(n int32, pod *corev1.Pod) ([]int32, error) {
 const (
 	// NoRules: the pod has no rules.
 	NoRules = -1
-	// oddRules: the rules must be read again each time.
+	// oddRules: ruleKey returned false for the pod, so its rules must be read again each time.
 	oddRules = -2
 )
 

@@ -23,7 +23,7 @@ type labelSet struct {
 	namespace string
 	labels    map[string]string
 	pods      int32
-	// kinds are the kinds of pods with these labels. They may include kinds of earlier pods.
+	// kinds are the kinds of pods with these labels. They may include kinds of pods that were removed.
 	kinds []int32
 }
 
@@ -90,7 +90,8 @@ func (l *LabelSets) AddKind(n, kind int32) {
 	}
 }
 
-// equality returns a label of which selected pods must have one of a few values, if the selector has such a requirement.
+// equality returns a label for which the selector requires one of a few values, and these values. key is empty if the selector has no such
+// requirement.
 func equality(s labels.Selector) (key string, values []string) {
 	requirements, _ := s.Requirements()
 	for _, r := range requirements {

@@ -128,7 +128,7 @@ func cloneCounts(in [][]int32) [][]int32 {
 	return out
 }
 
-// domain returns the number of a value of a topology key.
+// domain returns the number of a value of the topology key with the index at. A new value gets a new number.
 func (s *State) domain(at int, value string) int32 {
 	if value == "" {
 		return NoDomain

@@ -132,8 +132,8 @@ func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType, o *cloudpr
 	return s
 }
 
-// order returns the best order that was found: the most pods, given by their classes, get their devices in it on a host with the stock. The
-// stock does not change.
+// order returns, of several orders of pods with these classes, the one in which the most pods get their devices on a host with the stock.
+// The stock does not change.
 func (a *deviceAdmission) order(on hostStock, classes []int32) sequence {
 	key := keyOf(on.name, classes)
 	if known, ok := a.known[key]; ok {
@@ -262,7 +262,7 @@ func (a *deviceAdmission) TakeOffRefused() []int32 {
 		for _, class := range s.classes[len(s.classes)-s.failed:] {
 			t.Proof = nil
 			t.S.TakeOne(int32(host), class)
-			if host < len(t.M.Nodes) || len(s.classes) > 1 { // otherwise the same node would be found again for the pod
+			if host < len(t.M.Nodes) || len(s.classes) > 1 { // a pod that is alone on a new node would get an equal node again
 				again = append(again, class)
 			}
 		}

@@ -41,8 +41,8 @@ type roomIndex struct {
 	leaf []int32
 	// size has, for each class, the share of all free resources that one pod uses. It is used to sort by size.
 	size []float64
-	// need has, for each class, the number of its requests; classes with equal requests have the same number. needs is the number of
-	// distinct requests.
+	// need has, for each class, a number that identifies its requests: it is the same for classes with equal requests. needs is the number
+	// of distinct requests.
 	need  []int32
 	needs int
 }
@@ -60,7 +60,7 @@ type roomTree struct {
 	forgotten int
 }
 
-// startingPoint says that no leaf before index at had room at the time when grown leaves had gained room.
+// startingPoint says that no leaf with an index below at had room when leaves had gained room the number of times in grown.
 type startingPoint struct {
 	at    int32
 	grown int
@@ -122,7 +122,7 @@ func (x *roomIndex) numberNeeds(m *model.Model) {
 	x.needs = len(numbers)
 }
 
-// write sets a leaf to the free amounts of the node. It reports whether any amount has grown.
+// write sets a leaf to the free amounts of the node, or to -1 if the node takes no pods. It reports whether any amount has grown.
 func (tree *roomTree) write(leaf int, t *Trial, node int32) (grew bool) {
 	e := tree.Leaf(leaf)
 	if !t.S.Room.Usable.Has(int(node)) {

@@ -36,7 +36,7 @@ func (x *waitingNames) begin(m *model.Model) {
 	for i := range m.Nodes {
 		pods += len(m.Nodes[i].Movable)
 	}
-	x.classes = make(map[planning.PodKey]int32, pods) // a caller that executes a plan moves most of these pods
+	x.classes = make(map[planning.PodKey]int32, pods) // with space for movable pods: a caller that executes a plan moves most of them
 	for class, c := range m.Classes {
 		if c.Invalid != nil {
 			continue
@@ -67,7 +67,7 @@ func (x *waitingNames) recent(freed []existing.Pod, key planning.PodKey) *existi
 	return nil
 }
 
-// forget removes the freed pods from index left on. Their nodes are not hidden any more.
+// forget removes the freed pods with index >= left. Their nodes are not hidden any more.
 func (x *waitingNames) forget(freed []existing.Pod, left int) {
 	for ; x.indexed > left; x.indexed-- {
 		p := freed[:x.indexed][x.indexed-1]

@@ -10,7 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// settle removes kinds without pods, and the rules that only these kinds stated.
+// settle removes kinds without pods, and the rules that only these kinds stated. It returns false if the last pod that requested some
+// resource was removed.
 func (u *update) settle() bool {
 	k := u.memo
 	for at, name := range u.was.Resources.Names {

@@ -51,7 +51,7 @@ func (u *update) reviseKinds() {
 			case topology.Exclusive:
 				return slices.Contains(x.PortMembership(&pod.Spec), g)
 			case topology.Together:
-				return false // the members of the kind use claims
+				return false // its members use claims, and kinds with claims are checked separately
 			}
 			return x.Groups[g].Selects(pod)
 		})
@@ -89,7 +89,7 @@ func (u *update) reviseKinds() {
 	x.ForgetFresh()
 }
 
-// revise changes the kind of an existing pod to now. was is the index of its node, or -1.
+// revise changes the kind of an existing pod to now. was is the index in u.was.Nodes of its unchanged node, or -1.
 func (u *update) revise(pod *corev1.Pod, at *seat, was, now int32) {
 	k := u.memo
 	if now == at.kind {

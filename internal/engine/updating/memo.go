@@ -169,7 +169,7 @@ func (k *memo) count(pod *corev1.Pod, n int32, scratch map[corev1.ResourceName]s
 	k.namespaces[pod.Namespace] += n
 }
 
-// state adds n to the number of kinds that state each rule of the kind.
+// state adds n to stated for each group that the kind states.
 func (k *memo) state(kd *podclass.Kind, n int32) {
 	for _, g := range kd.Owns {
 		for int(g) >= len(k.stated) {

@@ -203,7 +203,7 @@ func (u *update) copied(pods []existing.Pod) []existing.Pod {
 	return u.room[from:len(u.room):len(u.room)]
 }
 
-// changeCompat reuses the cached results of which nodes accept which shapes.
+// changeCompat sets which groups of nodes accept which shapes. If the groups are unchanged, it reuses the cached results.
 func (u *update) changeCompat() {
 	m, was := u.next, u.was
 	same := slices.EqualFunc(m.Groups, was.Groups, func(a, b existing.Group) bool { return a.Text == b.Text })
@@ -254,7 +254,7 @@ func (u *update) changePools() {
 	}
 }
 
-// changeTopology counts pods again.
+// changeTopology counts pods again for the topology rules, and finds the domains that shapes reach.
 func (u *update) changeTopology() {
 	m := u.next
 	if len(m.Topology) == 0 {
@@ -272,7 +272,8 @@ func (u *update) changeTopology() {
 }
 
 // reachKnown returns a function that returns the domains that existing shapes reach in the next model: see Model.Reach. It returns nil if
-// the numbers of domains have changed. If each existing domain has nodes of the snapshot, no shape depends on these numbers.
+// these domains may have changed, for example because the numbers of domains have changed. If each existing domain has nodes of the
+// snapshot, no shape depends on these numbers.
 func (u *update) reachKnown() func(shape int32) [][]int32 {
 	m, was := u.next, u.was
 	if u.shapeWas == nil || was.Base == nil || !slices.Equal(m.TopologyKeys, was.TopologyKeys) ||
@@ -288,7 +289,7 @@ func (u *update) reachKnown() func(shape int32) [][]int32 {
 	}
 }
 
-// sameDomains reports whether the domains in hosts are the first of the known domains and have the same numbers.
+// sameDomains reports whether each entry of hosts has as many domains as of says, and known has the same domains with the same numbers.
 func sameDomains(hosts, known []map[string]int32, of []int) bool {
 	for i := range hosts {
 		if len(hosts[i]) != of[i] {

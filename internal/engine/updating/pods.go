@@ -22,7 +22,8 @@ type arrival struct {
 	rules       int32
 }
 
-// changePods processes the removed pods first and then the added ones. It determines the kinds of the added pods.
+// changePods processes the removed pods first and then the added ones. It determines the kinds of the added pods. It returns false if the
+// snapshot must be compiled.
 func (u *update) changePods() bool {
 	k := u.memo
 	arrivals := slices.Concat(u.comparePlaced(), u.compareWaiting())
@@ -130,7 +131,7 @@ func (u *update) compareWaiting() []arrival {
 	return arrivals
 }
 
-// knowsResources reports whether the model has all resources that the pod requests.
+// knowsResources reports whether the model has all resources that the pod requests, and the pod needs no devices.
 func (u *update) knowsResources(pod *corev1.Pod) bool {
 	if u.was.Devices.Concerns(pod) {
 		return false
@@ -145,7 +146,8 @@ func (u *update) knowsResources(pod *corev1.Pod) bool {
 	return true
 }
 
-// changeNamespaces finds the namespaces of the snapshot. If rules select namespaces by their labels, the namespaces must be unchanged.
+// changeNamespaces finds the namespaces of the snapshot. If rules select namespaces by their labels and the namespaces have changed, it
+// returns false.
 func (u *update) changeNamespaces() bool {
 	k, s := u.memo, u.snapshot
 	same := slices.Equal(u.was.Snapshot.Namespaces, s.Namespaces)
@@ -174,7 +176,8 @@ func (u *update) changeNamespaces() bool {
 	return true
 }
 
-// changeDaemons finds the pods that now represent the DaemonSets. They must be equal to the pods that represented them before.
+// changeDaemons finds the pods that now represent the DaemonSets. It returns false if such a pod is not equal to the pod that represented
+// the DaemonSet before.
 func (u *update) changeDaemons() bool {
 	m := u.next
 	if len(m.DaemonSets) == 0 {

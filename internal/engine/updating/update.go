@@ -82,7 +82,8 @@ func Updated(m *model.Model, s *planning.Snapshot) *model.Model {
 	return &next
 }
 
-// sameWorld reports whether everything is unchanged except objects whose changes an Update handles: pods, nodes, namespaces and volumes.
+// sameWorld reports whether everything is unchanged except objects whose changes an Update handles: pods, nodes, namespaces, volumes,
+// PodDisruptionBudgets, and the status of NodePools and DaemonSets.
 func sameWorld(m *model.Model, s *planning.Snapshot) bool {
 	was := m.Snapshot
 	v, w := &was.Vocabulary, &s.Vocabulary
@@ -151,8 +152,8 @@ type update struct {
 	regrouped bool
 	merged    []mergedKind
 	resampled []int32
-	// renumber has the new number of each class of was. It is nil if no number changes. shapeWas has, for each shape, its index in was, or
-	// -1.
+	// renumber has the new number of each class of was. It is nil if no number changes. shapeWas has, for each shape, its index in
+	// was.Shapes, or -1.
 	renumber, shapeWas []int32
 	// sameNames means that the nodes have the same names as before, in the same order.
 	sameNames bool
@@ -175,7 +176,7 @@ type classedPod struct {
 // mergedKind is a class of the previous model whose pods now belong to the kind into.
 type mergedKind struct{ class, into int32 }
 
-// findChanges finds the nodes that have changed.
+// findChanges finds the nodes that have changed. It returns false if the snapshot must be compiled.
 func (u *update) findChanges() bool {
 	s, m := u.snapshot, u.was
 	if model.SameList(s.Nodes, m.Snapshot.Nodes) {

@@ -12,7 +12,8 @@ import (
 )
 
 // changeVolumes reads the volumes again if a change may affect them. Such changes are: pods with claims were added or removed, objects to
-// which these pods refer changed, or nodes changed that were chosen for volumes that do not exist yet.
+// which these pods refer changed, or nodes changed that were chosen for volumes that do not exist yet. It returns false if pods attach
+// volumes of other drivers than before.
 func (u *update) changeVolumes(arrivals []arrival) bool {
 	k, s, was := u.memo, u.snapshot, u.was.Snapshot
 	changed := !slices.Equal(was.PersistentVolumeClaims, s.PersistentVolumeClaims) || !slices.Equal(was.PersistentVolumes, s.PersistentVolumes)
