@@ -26,7 +26,7 @@ func (k *Task) merge(ctx context.Context, g *Bins) {
 	}
 }
 
-// mergeOnce merges the two bins whose merging saves most. It returns false if no merging saves anything.
+// mergeOnce merges two of the worst bins: those whose merging saves most. It returns false if no merging saves anything.
 func (k *Task) mergeOnce(g *Bins) bool {
 	p := k.p
 	take := 2

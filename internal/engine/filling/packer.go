@@ -252,8 +252,8 @@ func (k *Packer) weights(o int32) []float64 {
 	return w
 }
 
-// buyAll adds nodes of the option with the filling in k.Trial, as many as there are items to fill them. It reports whether at least one
-// could be bought.
+// buyAll adds nodes of the option with the filling in k.Trial: as many as there are pods for or, if there is a gate, at most one. It
+// reports whether at least one could be bought.
 func (k *Packer) buyAll(o int32, out *Bins) bool {
 	times := int32(1 << 30)
 	for _, l := range k.Trial {

@@ -49,7 +49,7 @@ func newPackings(t *Task, value []int64, ratio []float64) *packings {
 	return k
 }
 
-// room returns how many pods of the item the rules about single nodes allow; caps are not checked.
+// room returns how many more pods of the item the rules about single nodes allow on a node with these loads; caps are not checked.
 func (k *packings) room(option int32, loads []packing.Load, item int32) int {
 	opt := &k.p.Options[option]
 	k.rules.begin(k.node, opt)

@@ -48,7 +48,8 @@ const (
 	reprice = 8
 )
 
-// newPatterns returns the patterns for the task, or nil if they are not worth their time.
+// newPatterns returns the patterns for the task. It returns nil if there are too many items, or if the program of the values does not have
+// a bundle for each item.
 func newPatterns(t *Task) *patterns {
 	p, pr := t.p, t.v.Program
 	if pr == nil || len(p.Items) == 0 || len(p.Items) > maxPatternItems || len(pr.Bundles) < len(p.Items) {
@@ -61,7 +62,7 @@ func newPatterns(t *Task) *patterns {
 	}
 }
 
-// pack returns the rounded-down mix. It sets left, by item, to the number of pods without a node.
+// pack computes the mix and returns it rounded down. It sets left, by item, to the number of pods without a node.
 func (s *patterns) pack(ctx context.Context, left []int) *Bins {
 	s.start()
 	options := s.promisingOptions()

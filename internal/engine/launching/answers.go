@@ -35,7 +35,7 @@ type Answers struct {
 	lister kindLister
 }
 
-// mostAnswered limits the memory, as the number of new nodes plus the number of groups of pods on them.
+// mostAnswered limits the memory of an Answers: the number of its answers, their new nodes and their bindings.
 const mostAnswered = 1 << 17
 
 // answer is a list of new nodes with their pods and their cost. Hosts are numbered from the first of the new nodes. The list is nil if no
@@ -97,7 +97,8 @@ const (
 	askedLeast
 )
 
-// question returns everything that the answer depends on, as text. It returns false if the text would be too long.
+// question returns everything that the answer depends on, as text. It returns false if the answer can't be cached, for example because it
+// depends on more than the text.
 func (t *Launching) question(of askedOf, q planning.Query, w *valuing.Worth, numbers ...int64) (string, bool) {
 	a := t.answers
 	if a == nil || a.none || q != a.q || of != askedPlace && w != a.w || t.S.Tight > 0 || t.Lenient {

@@ -72,7 +72,8 @@ func (t *Launching) joint(classes []int32, total []int64, most int64) []state.No
 	return out
 }
 
-// jointByCell returns the cheapest node of the pool in each cell. The cells are in the order of their first row and slot.
+// jointByCell returns, for each cell, the cheapest node of the pool that has room for total and costs less than most. The cells are in the
+// order of their first row and slot.
 func (t *Launching) jointByCell(pool int32, total []int64, rows, slots bitset.Set, most int64, ruled bool) []state.Node {
 	table := t.M.Pools[pool].Table
 	type found struct {

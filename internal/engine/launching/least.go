@@ -112,7 +112,8 @@ func (s *launchSearch) launch(l opening) bool {
 	return !t.S.Planned[len(t.S.Planned)-1].Empty()
 }
 
-// open opens up to most nodes for the pending pods, in addition to the nodes in path. spent is the price of the nodes in path.
+// open opens up to most nodes for the pending pods, in addition to the nodes in path, and notes each way in which all pods get places.
+// spent is the price of the nodes in path.
 func (s *launchSearch) open(most int, spent int64) {
 	t := s.t
 	worth, left := int64(0), 0
@@ -187,8 +188,8 @@ func (s *launchSearch) choices(spent int64) []opening {
 	return out
 }
 
-// note keeps the open nodes as best if they cost less than the cheapest so far. Each node is replaced by the cheapest node that is
-// sufficient.
+// note keeps the open nodes as best if they cost less than the cheapest so far. The cost is the cost after Settle has replaced each node by
+// the cheapest sufficient node.
 func (s *launchSearch) note() {
 	t := s.t
 	before := t.Mark()

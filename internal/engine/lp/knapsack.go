@@ -161,8 +161,9 @@ func (s *Knapsack) price(value []float64) {
 	}
 }
 
-// choose returns the variable whose change gains most. This is a class that rises from zero or falls from its bound, or the slack of a
-// resource whose price is negative. If it is a class, worth is an upper bound on the best filling's value.
+// choose returns the variable to change next; class and slack are both -1 if no change gains anything. It is the slack of a resource whose
+// price is negative. If there is none, it is the class whose change gains most in relation to its value: the class rises from zero (up is
+// true) or falls from its bound. Unless it is a slack, worth is an upper bound on the best filling's value.
 func (s *Knapsack) choose(value []float64) (class, slack int, up bool, worth float64) {
 	for d, l := range s.lambda {
 		if !s.inSlack[d] && l < -eps {

@@ -13,5 +13,5 @@
 // with integers.
 package lp
 
-// eps is the tolerance of both solvers.
+// eps is the tolerance of Knapsack and Master.
 const eps = 1e-9

@@ -60,7 +60,7 @@ type roomTree struct {
 	forgotten int
 }
 
-// startingPoint says that no leaf with an index below at had room when leaves had gained room the number of times in grown.
+// startingPoint says that no leaf with an index below at had room at an earlier time: when leaves had gained room as often as grown says.
 type startingPoint struct {
 	at    int32
 	grown int

@@ -289,7 +289,7 @@ func (u *update) reachKnown() func(shape int32) [][]int32 {
 	}
 }
 
-// sameDomains reports whether each entry of hosts has as many domains as of says, and known has the same domains with the same numbers.
+// sameDomains reports whether, for each key i, hosts[i] has of[i] domains, and known[i] has these domains with the same numbers.
 func sameDomains(hosts, known []map[string]int32, of []int) bool {
 	for i := range hosts {
 		if len(hosts[i]) != of[i] {

@@ -79,7 +79,7 @@ func (t Valuing) NewProof(items []pricing.Item) *offers.Choice {
 	caps := s.Caps(items, true)
 	given := s.WithCaps(items, caps)
 	if t.S.Topology != nil {
-		// Problems without rules between pods have certificates that contain only multipliers.
+		// Without rules between pods, resources are not counted in whole units: such certificates contain only multipliers.
 		given, caps = offers.CountWhole(given, caps, t.PlannedRooms(), t.M.Resources.Len())
 	}
 	j := s.Join(given)

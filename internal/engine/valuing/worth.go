@@ -140,8 +140,8 @@ const (
 	newShare = 20
 )
 
-// valuesAgain computes values for the problem p from known values. It returns nil if the known values prove too little, or are missing for
-// too many pods.
+// valuesAgain computes values for the problem p from known values. It returns nil if the known values prove too little or are missing for
+// too many pods, or if p has committed options or no options.
 func valuesAgain(m *model.Model, p *pricing.Problem, items []pricing.Item, known *KnownWorth) *pricing.Values {
 	if len(p.Options) == 0 || len(p.Committed) > 0 {
 		return nil
@@ -203,7 +203,7 @@ func (c *contents) of(it *pricing.Item) []byte {
 	return c.text
 }
 
-// itemsOfNodes returns the movable pods of the nodes as items for pricing.
+// itemsOfNodes returns the movable pods of all nodes as items for pricing, and a trial in which only these pods are pending.
 func itemsOfNodes(m *model.Model, q planning.Query) (*trial.Trial, []pricing.Item) {
 	t := trial.New(m)
 	clear(t.S.Waiting)

@@ -84,7 +84,7 @@ func inlineVolume(v *corev1.Volume) ID {
 	return diskVolume(v.AWSElasticBlockStore, v.GCEPersistentDisk, v.AzureDisk)
 }
 
-// diskVolume returns the ID of the disk that is set.
+// diskVolume returns the ID of the parameter that is not nil, or the zero value if all are nil.
 func diskVolume(ebs *corev1.AWSElasticBlockStoreVolumeSource, gce *corev1.GCEPersistentDiskVolumeSource, azure *corev1.AzureDiskVolumeSource) ID {
 	switch {
 	case ebs != nil:
@@ -98,7 +98,7 @@ func diskVolume(ebs *corev1.AWSElasticBlockStoreVolumeSource, gce *corev1.GCEPer
 }
 
 // attaches returns the ID of the claim's volume, or of a volume of its class if the volume does not exist yet. It ignores other faults of
-// the claim. It returns the zero value if both the claim's volume and its StorageClass are missing.
+// the claim. It returns the zero value if the claim's volume is missing, and its StorageClass is missing or does not create volumes.
 func (x *Index) attaches(pvc *corev1.PersistentVolumeClaim) ID {
 	if pv := x.volumes[pvc.Spec.VolumeName]; pv != nil && pvc.Spec.VolumeName != "" {
 		return attachedVolume(pv)
@@ -164,7 +164,7 @@ func (x *Index) repeated(pod *corev1.Pod, i int, id ID) bool {
 	return false
 }
 
-// attachmentText appends the driver and, for a shared volume, its identity.
+// attachmentText appends the driver and, for a shared volume, its handle.
 func attachmentText(buf []byte, id ID, shared bool) []byte {
 	buf = appendText(buf, id.Driver)
 	if !shared {

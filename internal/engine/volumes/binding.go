@@ -174,7 +174,8 @@ func (x *Index) resolveWaiting(c *claim, hostnames map[string]string) *Error {
 	return nil
 }
 
-// resolveUnbound sets where a claim can be used that has no volume yet. The volume will be created where the claim's pod runs.
+// resolveUnbound sets where a claim can be used that has no volume yet. name is its StorageClass. The volume will be created where the
+// claim's pod runs.
 func (x *Index) resolveUnbound(c *claim, name string) *Error {
 	if name == "" {
 		return &Error{fault: "is unbound and has no StorageClass",

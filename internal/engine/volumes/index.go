@@ -246,8 +246,8 @@ func claimOf(pod *corev1.Pod, v *corev1.Volume) (claimKey, bool) {
 	return claimKey{}, false
 }
 
-// claimed finds the claim of a volume. It returns false for volumes of a kind that has no claim. The claim may not exist yet. If a claim is
-// missing, the result has a fault.
+// claimed finds the claim of a volume. It returns false for volumes of a kind that has no claim. The claim may not exist yet. If the claim
+// is missing, or was not made for the pod's ephemeral volume, the result has a fault.
 func (x *Index) claimed(pod *corev1.Pod, v *corev1.Volume) (*claim, bool) {
 	key, ok := claimOf(pod, v)
 	if !ok {
