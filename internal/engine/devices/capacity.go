@@ -113,7 +113,7 @@ func (p *policy) allows(n int64) bool {
 }
 
 // consumption returns the amounts that a request alternative takes of a device's capacities, in the order of the capacities. It returns
-// false if the device is too small even when unused.
+// false if the device can't meet the request even when unused.
 func (d *device) consumption(wanted map[resourcev1.QualifiedName]int64) ([]int64, bool) {
 	found := 0
 	out := make([]int64, len(d.capacity))

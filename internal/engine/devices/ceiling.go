@@ -147,7 +147,7 @@ func (c *ceilingOf) constrain(at int) {
 	}
 }
 
-// collect groups the devices by the properties that they depend on.
+// collect fills c.out: by counts the devices that are not shared and use no counters, and groups has all others.
 func (c *ceilingOf) collect() {
 	var partitions, shared []int
 	for i, set := range c.sets {

@@ -35,7 +35,7 @@ type alternative struct {
 	capacity     map[resourcev1.QualifiedName]int64
 }
 
-// constraint requires that all devices have the same value of an attribute, or that each has a different value.
+// constraint requires that all devices have the same value of an attribute or, if distinct is set, that each has a different value.
 type constraint struct {
 	attribute string
 	distinct  bool

@@ -61,8 +61,8 @@ func (n *nodeUnits) apart(kinds []int) bool {
 	return true
 }
 
-// keepPerValue keeps, for each value of the attribute, as many devices as whole claims with this value can use. This is possible because no
-// other kind needs these devices.
+// keepPerValue keeps, for each value of the attribute, as many devices as whole claims with this value can use. It is used only if apart
+// returns true, because then no other kind needs these devices.
 func (n *nodeUnits) keepPerValue(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	counts, _ := n.byValue(c, kinds)
@@ -129,7 +129,7 @@ func (n *nodeUnits) concerned(at int, bundle string, c *constraint) bool {
 	return x.bundle == bundle && c.concerns(x.request, a)
 }
 
-// keepOneEach keeps one device for each value.
+// keepOneEach keeps one device for each value of the attribute, and marks it in once.
 func (n *nodeUnits) keepOneEach(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	seen := map[value]bool{}

@@ -158,7 +158,7 @@ func (p *pool) check() {
 	}
 }
 
-// wrongCounters returns the name of a missing counter that the device consumes, or "" if no counter is missing.
+// wrongCounters describes a counter that the device consumes and that the pool lacks, or returns "" if no counter is missing.
 func wrongCounters(d *resourcev1.Device, sets map[string]*resourcev1.CounterSet) string {
 	for _, c := range d.ConsumesCounters {
 		set := sets[c.CounterSet]

@@ -181,7 +181,8 @@ func (n Needs) Add(other Needs) {
 	}
 }
 
-// intern returns the number of the request's kind. most is the number of devices that the request may get if it asks for all.
+// intern returns the index of the request's kind, or false if there are too many kinds. most is the number of devices that the request may
+// get if it asks for all.
 func (k *Kinds) intern(c *Claim, r *request, most int) (int, bool) {
 	in := kind{claim: c, request: r, most: most}
 	var text strings.Builder
@@ -210,7 +211,8 @@ func (k *Kinds) intern(c *Claim, r *request, most int) (int, bool) {
 	return k.add(in, text.String())
 }
 
-// add returns the number of the kind with the given text. If the kind is new, it is added.
+// add returns the index of the kind with the given text. If the kind is new, it is added, or add returns false if there are MaxKinds kinds
+// already.
 func (k *Kinds) add(in kind, text string) (int, bool) {
 	if at, ok := k.index[text]; ok {
 		k.list[at].count = max(k.list[at].count, in.count)

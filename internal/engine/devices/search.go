@@ -19,7 +19,7 @@ type search struct {
 	// held is the number of results of each claim.
 	held  []int
 	steps int
-	// failed says why the search can stop.
+	// failed is not nil if the search must stop without a solution, and says why.
 	failed *Miss
 }
 
@@ -104,7 +104,8 @@ func (s *search) optionsOf(claim *Claim, r *request, a *alternative) (options, *
 	return o, nil
 }
 
-// everyOf finds the devices of an alternative with allocationMode All. Their pools must be complete.
+// everyOf finds the devices of an alternative with allocationMode All. If the node can use an incomplete or invalid pool, it returns a
+// Miss.
 func (s *search) everyOf(claim *Claim, a *alternative) (options, *Miss) {
 	var o options
 	for at := range s.sources {

@@ -65,7 +65,8 @@ func (from *Seller) BoughtAs(n *planning.Node) (o market.Priced, source string, 
 	return market.Priced{}, "", false
 }
 
-// offeredAs reports whether a node with the labels may have been bought as the offering: no label contradicts the offering.
+// offeredAs reports whether a node with the labels may have been bought as the offering: the capacity type is the same, and no label
+// contradicts the offering.
 func offeredAs(o *cloudprovider.Offering, labels map[string]string) bool {
 	if o.CapacityType() != labels[v1.CapacityTypeLabelKey] {
 		return false
@@ -78,7 +79,7 @@ func offeredAs(o *cloudprovider.Offering, labels map[string]string) bool {
 	return true
 }
 
-// catalogsOf returns the catalogs to search for the node's type.
+// catalogsOf returns the catalogs to search for the node's type: that of its pool or, if this is unknown, all catalogs.
 func (from *Seller) catalogsOf(n *planning.Node) []*market.Catalog {
 	if at, ok := from.PoolIndex[n.Pool]; ok {
 		if c := from.Catalogs[from.Pools[at].CatalogName]; c != nil {

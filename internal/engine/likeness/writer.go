@@ -188,8 +188,8 @@ func ResourceNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
 	noteNames(spec.Overhead, into)
 }
 
-// noteNames adds the names in the list. Most pods request only CPU and memory. Looking these up in the map is faster than iterating over
-// it.
+// noteNames adds the names in the list to into, except CPU and memory, which every model has. Most pods request only CPU and memory.
+// Looking these up in the map is faster than iterating over it.
 func noteNames(list corev1.ResourceList, into map[corev1.ResourceName]struct{}) {
 	others := len(list)
 	if others == 0 {

@@ -98,7 +98,7 @@ func checkDeviceNames(s *planning.Snapshot) error {
 	return nil
 }
 
-// device refuses amounts of a device.
+// device refuses invalid amounts of a device.
 func (c *quantityCheck) device(d *resourcev1.Device, path func() string) {
 	for name, capacity := range d.Capacity {
 		c.amount(capacity.Value, func() string { return path() + ".capacity[" + string(name) + "]" })

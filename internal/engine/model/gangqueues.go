@@ -95,8 +95,8 @@ type GangMove struct {
 	Classes, likes map[int32]int32
 }
 
-// mostGangMoves is the number of domains to which a gang can be moved, for each number of kept preferences. The gang's current domain comes
-// first, then those with the most nodes.
+// mostGangMoves is the maximum number of domains to which a gang can be moved, for each number of kept preferences. The gang's current
+// domain comes first, then those with the most nodes.
 const mostGangMoves = 16
 
 // addMoves finds the domains to which gangs could be moved. It considers only gangs that are moved as a whole and of which all members run.
