@@ -88,7 +88,7 @@ func (m *Model) compilePool(p *nodepool.Pool, catalogName string, previous *Mode
 }
 
 // tableFor returns the pool's table. Pools with the same catalog and the same DaemonSets share a table. The table of a pool without
-// DaemonSets is reused from the previous model, which may be nil, because it does not depend on the model.
+// DaemonSets is reused from the previous model, which may be nil, if the catalog and the resources are the same and no devices are counted.
 func (m *Model) tableFor(p *nodepool.Pool, catalogName string, previous *Model) *nodepool.Table {
 	c := m.Catalogs[catalogName]
 	masks := daemonset.Masks(m.DaemonSets, Registered(p.Template, m.Vocab), p.Taints, c)

@@ -161,7 +161,7 @@ func (m *Market) sameCells(a, b *nodepool.Pool) bool {
 	})
 }
 
-// poolOptions adds options to all. For each row of the pool and each set of stages that may use a slot, it adds the cheapest such slot.
+// poolOptions adds options to all. For each row of the pool and each set of places that may use a slot, it adds the cheapest such slot.
 func (m *Market) poolOptions(all []pricing.Option, p *Choice, u poolUsers, small []int64) []pricing.Option {
 	t := m.Pools[u.pool].Table
 	as := &p.Assigned[u.pool][u.assign]

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// reservation is a reservation that has an end. labels are the labels that its offerings state in addition to zone, region and capacity
-// type.
+// reservation is a reservation with its end, which is zero if it has none. labels are the labels that its offerings state in addition to
+// zone, region and capacity type.
 type reservation struct {
 	name   string
 	labels map[string]string

@@ -57,7 +57,7 @@ func (s *State) unhide(i int32, pods int) {
 	s.countBound(i, 1)
 }
 
-// countBound adds an existing node and its bound pods to all counts, or removes them if n is -1.
+// countBound adds an existing node and its bound pods to all counts, or removes them if n is -1. Nodes that are being removed never count.
 func (s *State) countBound(node, n int32) {
 	if of := &s.w.Nodes[node]; !of.Source.Leaving {
 		s.Limits.countNode(of, int64(n))
