@@ -186,7 +186,7 @@ type places struct {
 	alike [][]state.Binding
 }
 
-// placesByClass is indexed by class.
+// placesByClass returns, by class, the planned places of the class's pods.
 func (t *Answering) placesByClass() []places {
 	out := make([]places, len(t.M.Classes))
 	at := map[string]int{}

@@ -21,7 +21,7 @@ type Inventory struct {
 	pools   []pool
 	devices []device
 	index   map[ID]int32
-	// counters are the amounts of all counters of all pools.
+	// counters has the amount of each counter, of all pools.
 	counters []int64
 	// shapes is the number of devices that selectors can distinguish.
 	shapes int

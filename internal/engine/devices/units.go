@@ -40,7 +40,7 @@ type nodeUnits struct {
 	once []bool
 	// takes has, by kind, the number of devices that a request takes on the node, or 0 if the request can't be met.
 	takes []int
-	// chosen is the chosen alternative of varied kinds.
+	// chosen has, by kind, the chosen alternative of a varied kind.
 	chosen []*alternative
 	out    Units
 }

@@ -210,7 +210,8 @@ func (x misses) askWithout(at int32, p *nodepool.Pool, demand int, keys []string
 // maxPairKeys is the number of labels of which all pairs are tried.
 const maxPairKeys = 4
 
-// pair returns the nearest pair of changes: two labels, or one label and the check that a node fails without it.
+// pair returns the nearest pair of changes: leaving out the pods' requirements on two labels, or on one label and the check that nodes then
+// fail.
 func (x misses) pair(at int32, p *nodepool.Pool) *planning.NearestMiss {
 	var best pairFinding
 	d := x.demands[0]

@@ -45,7 +45,7 @@ func (t *Launching) Launch(q planning.Query, below float64) (price float64, ok b
 }
 
 // joint returns the nodes that could hold all pending pods of the classes and cost less than most, sorted by price. It has the cheapest
-// node of each pool and, if rules concern the pods, of each zone or other domain.
+// node of each pool or, if rules concern the pods, of each of the pool's cells.
 func (t *Launching) joint(classes []int32, total []int64, most int64) []state.Node {
 	m := t.M
 	ruled := slices.ContainsFunc(classes, func(class int32) bool { return m.Classes[class].Topology != nil })

@@ -27,11 +27,11 @@ type waitingLoad struct {
 	// most is the number of these pods that rules allow on one node. worth is the value of one pod.
 	most  int
 	worth int64
-	// suits contains the numbers of the kinds that the pods may run on. demand is the number of their requirements apart from room: see
-	// metDemands.
+	// suits contains the numbers of the kinds that the pods may run on. demand is the number that metDemands gave to their requirements
+	// apart from room.
 	suits  bitset.Set
 	demand int32
-	// least has, for each of the first resources, the smallest need of a pod of this load or of a later load.
+	// least has, for each resource with index <= resources.Pods, the smallest need of a pod of this load or of a later load.
 	least [resources.Pods + 1]int64
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// launchDemand contains what pods of several equal classes require of a kind of node apart from room: the kinds that they may run on, and
+// launchDemand contains what the pods of one or more classes require of a kind of node apart from room: the kinds that they may run on, and
 // the rules that admit them to a cell.
 type launchDemand struct {
 	suits    bitset.Set

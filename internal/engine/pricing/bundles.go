@@ -12,7 +12,7 @@ import (
 // different proportions. A few node selectors are enough to turn a hundred sizes into several hundred items.
 const maxLPRows = 400
 
-// maxBundles is the number of bundles if similar items are bundled.
+// maxBundles is the maximum number of bundles if similar items are bundled.
 const maxBundles = 64
 
 // bundle is one row of the linear program. Its items have equal needs or, if there are too many rows, similar needs.

@@ -206,7 +206,8 @@ func (pr *Program) sweep(options []int32) bool {
 	return again
 }
 
-// near reports whether the bound of the best known values is close to the cost of the mix, which is an upper limit of all bounds.
+// near reports whether the bound of the best known values is close enough to the cost of the mix, which is an upper limit of all bounds:
+// see nearEnough and gapShare.
 func (pr *Program) near() bool {
 	apart := nearEnough
 	if pr.p.Rough {

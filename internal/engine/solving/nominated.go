@@ -12,7 +12,8 @@ import (
 
 // Pods with status.nominatedNodeName have been promised room on a node. kube-scheduler frees this room by preemption, and reserves it: pods
 // of equal or lower priority can't use it. When kube-scheduler schedules such a pod, it tries that node first. So these pods are placed
-// first, each on its node. If a pod of higher priority then has no place, they are placed like other pods instead.
+// first, each on its node. If a pod of higher priority then has no place, nominated pods of lower priority are placed like other pods
+// instead.
 
 // placeNominated puts pods of the classes on the nodes for which they are nominated, pods of the highest priority first. It skips pods with
 // a priority below lowest. It returns the lowest priority of the pods that it placed, and whether it placed any.
