@@ -32,7 +32,7 @@ type Counts struct {
 }
 
 // maxUnions limits the number of resources for overlapping kinds, in addition to one resource for each kind. Beyond this number the largest
-// unions are omitted. Devices that they would have excluded are noticed when devices are allocated.
+// unions are omitted. Impossible combinations of devices that they would have excluded are noticed when devices are allocated.
 const maxUnions = 64
 
 // Many means an unlimited amount.

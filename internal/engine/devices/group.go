@@ -125,7 +125,7 @@ type groupChoice struct {
 	known  bool
 }
 
-// maxGroupSteps limits the search for the best choice in a group. Beyond it, the answer is the upper bound that each counter alone gives.
+// maxGroupSteps limits the search for the best choice in a group. Beyond it, the answer is only an upper bound: see restOf.
 const maxGroupSteps = 4096
 
 // most returns the choice of devices that can be allocated together and have the largest total weight. weigh returns the weight of a device

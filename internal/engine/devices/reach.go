@@ -45,7 +45,7 @@ func (w *where) has(node string, of map[string]string) bool {
 	return false
 }
 
-// has reports whether any slice of the pool is for the node. A slice with counters is for all nodes.
+// has reports whether any slice of the pool is for the node. A slice with counters is for all nodes. of has the node's labels.
 func (p *pool) has(node string, of map[string]string) bool {
 	for _, s := range p.slices {
 		if len(s.Spec.SharedCounters) > 0 {

@@ -7,7 +7,7 @@ import (
 // Units are the free devices of a node, by the kinds that each could serve. A device that can serve several claims at once counts as that
 // many units.
 type Units struct {
-	// by counts the units by set of kinds, one bit each.
+	// by counts the units by the set of kinds that each could serve.
 	by map[kindSet]int64
 	// groups are the devices that use the same counters. They compute how many of their devices can be allocated together.
 	groups counterGroups

@@ -207,7 +207,7 @@ func (x misses) askWithout(at int32, p *nodepool.Pool, demand int, keys []string
 	})
 }
 
-// maxPairKeys is the number of labels of which all pairs are tried.
+// maxPairKeys is the maximum number of labels of which all pairs are tried.
 const maxPairKeys = 4
 
 // pair returns the nearest pair of changes: leaving out the pods' requirements on two labels, or on one label and the check that nodes then

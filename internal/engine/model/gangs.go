@@ -357,7 +357,8 @@ func (b *gangBuilder) variant(like int32, pod *corev1.Pod, domains []planning.Ga
 	return v.like
 }
 
-// podIn returns the result of the function podIn, or the pod from which the variant was read earlier.
+// podIn returns the pod that was made for the variant earlier, if the variant was read from the same pod then. Otherwise it calls the
+// function podIn.
 func (b *gangBuilder) podIn(key variantKey, pod *corev1.Pod, domains []planning.GangDomain) *corev1.Pod {
 	if was := b.earlier[key]; was != nil && was.original == pod {
 		return was.pod

@@ -38,7 +38,7 @@ type filler struct {
 	candidates []int32
 	heads      []head
 	sizes      []size // used by fillBySize
-	// steps is the number of further items that may be examined.
+	// steps is the remaining effort, in steps: see stepsPerScan.
 	steps int
 }
 

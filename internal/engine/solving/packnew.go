@@ -61,7 +61,7 @@ func (t Solving) itemFor(c *layout.Cells, w *placing.Wish, stageNo *int) (pricin
 	return pricing.Item{}, false
 }
 
-// classWorth returns the cost of a pod of each class on a new node in nano-USD per hour. It returns 0 if pods of only one class are
+// classWorth returns the cost of a pod of each class on a new node in nano-USD per hour. All costs are 0 if pods of only one class are
 // pending, because they compete with no other pods.
 func (t Solving) classWorth(ctx context.Context, c *layout.Cells, wishes []placing.Wish) []int64 {
 	worth := make([]int64, len(t.M.Classes))
