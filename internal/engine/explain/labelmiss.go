@@ -173,8 +173,8 @@ func (x misses) fewKeys(p *nodepool.Pool, keys []string) []string {
 // podSystem is the rule named in a MissLabel that the pod's operating system causes.
 const podSystem = "spec.os"
 
-// blameSystem corrects a miss for the operating system's label if the pod's spec.os causes it: changing only node selector and affinity
-// would not be enough.
+// blameSystem sets the rule of a miss for the operating system's label to podSystem if the pod's spec.os causes the miss: changing only
+// node selector and affinity would not be enough.
 func (x misses) blameSystem(miss *planning.NearestMiss) {
 	if miss == nil || miss.Code != planning.MissLabel || miss.Key != corev1.LabelOSStable || x.c.Sample.Spec.OS == nil || x.c.Sample.Spec.OS.Name == "" {
 		return

@@ -199,7 +199,7 @@ func (x nodeFaults) considerNode(best *finding, two *pairFinding, node int32, f 
 	}
 }
 
-// codesFor returns the codes of the changes that changesFor returns, and the sizes of the changes.
+// codesFor returns the codes of the first two changes that changesFor returns, and the size of the changes.
 func (x nodeFaults) codesFor(node int32, f *nodeFailings) (codes [2]planning.MissCode, size float64) {
 	n := 0
 	note := func(code planning.MissCode) {

@@ -131,7 +131,7 @@ func (f *loading) full(l *waitingLoad) bool {
 	return false
 }
 
-// suits reports whether pods of the load may run on the kind. It is for loads whose demand has no number.
+// suits reports whether pods of the load may run on the kind. It is for loads whose demand has the number mostDemands.
 func (f *loading) suits(l *waitingLoad, number int, k *kind) bool {
 	return l.suits.Has(number) && (l.class.Topology == nil || f.t.S.Topology.AdmitsDomains(l.class.Topology, l.class.Shape, f.t.placesOfKinds().List[k.cell]))
 }

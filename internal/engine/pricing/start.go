@@ -204,7 +204,8 @@ func (pr *Program) takers() []float64 {
 }
 
 // mixed adds a filling of the option that has an equal share of all given pods that the option can take, or as many of them as fit on one
-// node. Pods that several kinds of options can take are divided among the kinds.
+// node. Pods that several kinds of options can take are divided among the kinds. The filling is added only if its value exceeds the
+// option's price.
 func (pr *Program) mixed(o int32, pods, kinds []float64) {
 	clear(pr.Column)
 	for b, n := range pods {
