@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws"
 	"github.com/drawknife/drawknife/provisioning"
 )
 
@@ -70,9 +71,11 @@ func TestMotoLaunchGroup(t *testing.T) {
 		"claim by claim, and the last can't be there": {apart, "m6g.large", 0, 2}, // what the first calls found empty is not asked for again
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
+			// With the clock of the cluster, a terminated instance is remembered for a minute of that clock, however fast the computer is.
+			now := &clock{time.Now()}
+			s := newSite(t, func(_ *aws.Config, o *aws.Options) { o.Clock = now })
 			s.cloud.OutOfStock("InsufficientInstanceCapacity", func(instanceType, _, _ string) bool { return strings.Contains(tt.sold, instanceType) })
-			c := &cluster{t: t, provider: s.provider, clock: &clock{time.Now()}, claims: map[string]*v1.NodeClaim{}}
+			c := &cluster{t: t, provider: s.provider, clock: now, claims: map[string]*v1.NodeClaim{}}
 			claims := alike(3)
 			tt.change(claims)
 			s.cloud.Count()
