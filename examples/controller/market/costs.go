@@ -101,7 +101,9 @@ func (c *Costs) Model(s *scheduling.Snapshot) *scheduling.CostModel {
 		model.Terms = append(model.Terms, c.options.Facts.ReadyTerms(s)...)
 	}
 	if err := model.Validate(); err != nil { // planning with list prices is better than no plan
-		c.complain("the cost model is invalid, planning with list prices", err)
+		if c.isNew(err) {
+			c.options.Logger.Error("cannot use the cost model, planning with list prices", "error", err)
+		}
 		model = &scheduling.CostModel{}
 	}
 	if c.model == nil || !reflect.DeepEqual(c.model, model) {
@@ -117,12 +119,12 @@ func (c *Costs) Uses() commitments.Uses {
 	return maps.Clone(c.uses)
 }
 
-// complain logs message with err, unless the last logged error has the same text.
-func (c *Costs) complain(message string, err error) {
-	if text := err.Error(); text != c.failed {
-		c.failed = text
-		c.options.Logger.Error(message, "error", err)
-	}
+// isNew reports whether the text of err differs from that of the last error for which isNew was called.
+func (c *Costs) isNew(err error) bool {
+	text := err.Error()
+	changed := text != c.failed
+	c.failed = text
+	return changed
 }
 
 // paidTerms returns the terms of commitments and discounts.
@@ -143,7 +145,9 @@ func (c *Costs) paidTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	c.options.Metrics.shown(shares, c.uses)
 	terms, err := discounts.Terms(account, shares)
 	if err != nil {
-		c.complain("cannot compute the terms of commitments and discounts, planning without them", err)
+		if c.isNew(err) {
+			c.options.Logger.Error("cannot compute the terms of commitments and discounts, planning without them", "error", err)
+		}
 		return nil
 	}
 	return terms

@@ -221,8 +221,7 @@ func passOutcome(err error) disruption.PassOutcome {
 	return disruption.PassStarted
 }
 
-// survey examines all nodes. The parameter except has commands in the queue whose nodes are nevertheless candidates. The parameter also has
-// commands whose nodes are treated like those of commands in progress.
+// survey examines all nodes. Nodes of except, which are commands in the queue, are candidates; nodes of also count as being disrupted.
 func (d *disruptor) survey(view *cluster.View, except, also []*disruption.Command) (*disruption.Fleet, error) {
 	var err error
 	if d.model == nil {

@@ -245,14 +245,15 @@ func (s *surge) scale(ctx context.Context, e provisioning.ScaleWorkload) error {
 		return nil
 	}
 	if err == nil {
-		message := "changed surge annotation of workload"
+		log := s.log.With("kind", e.Kind, "workload", e.Key, "from", e.From, "to", e.To)
 		switch {
 		case e.To > e.From:
-			message = "scaled workload up before evictions"
+			log.Info("scaled workload up before evictions")
 		case e.To < e.From:
-			message = "scaled workload down after evictions"
+			log.Info("scaled workload down after evictions")
+		default:
+			log.Info("changed surge annotation of workload")
 		}
-		s.log.Info(message, "kind", e.Kind, "workload", e.Key, "from", e.From, "to", e.To)
 	}
 	return err
 }

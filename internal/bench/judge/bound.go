@@ -49,8 +49,7 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if len(classes) > manyClasses {
 		return best
 	}
-	// If several classes have equal requests, it is a guess which value belongs to which class. So exchange the values of two such classes
-	// if this proves a higher bound.
+	// Which of several classes with equal requests has which value is a guess: exchange two values if this proves a higher bound.
 	for a := range classes {
 		for b := range a {
 			if values[a] == values[b] || !slices.Equal(classes[a].need, classes[b].need) {
@@ -376,8 +375,7 @@ func (p *pile) improve(price float64) {
 	}
 }
 
-// search finds the x from 0 to high for which worth is lowest with the multipliers at(x). It uses these multipliers if worth is lower with
-// them than before.
+// search finds the x from 0 to high for which worth is lowest with the multipliers at(x). It uses at(x) if worth is lower than before.
 func (p *pile) search(high float64, at func(float64) []float64) {
 	value := func(l []float64) float64 {
 		q := *p

@@ -40,8 +40,7 @@ type together struct {
 	// attempts. The search ends before the gang with index end.
 	ways             []int32
 	kept, tries, end int
-	// start is the state of the trial before the search. cost is the cost of the new nodes at that time. limit is what further new nodes
-	// may cost.
+	// start is the state of the trial before the search. cost is what the new nodes cost then, and limit what further new nodes may cost.
 	start state.Mark
 	cost  int64
 	limit int64
@@ -227,8 +226,8 @@ func (s *together) common() (out *sharing) {
 	return out
 }
 
-// domainsOfGroup returns the domains that the group could be in, in the order of the options of the gang with index at, which must be one
-// of the group's gangs. If g is nil, it returns one domain without labels.
+// domainsOfGroup returns the domains that the group could be in, in the order of the options of its gang with index at. If g is nil, it
+// returns one domain without labels.
 func (s *together) domainsOfGroup(g *sharing, at int) (out [][]planning.GangDomain) {
 	if g == nil {
 		return [][]planning.GangDomain{nil}

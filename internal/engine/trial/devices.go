@@ -132,8 +132,7 @@ func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType, o *cloudpr
 	return s
 }
 
-// order returns, of several orders of pods with these classes, the one in which the most pods get their devices on a host with the stock.
-// The stock does not change.
+// order returns, of several orders of pods with these classes, the one in which the most pods get devices of stock, which it leaves as is.
 func (a *deviceAdmission) order(on hostStock, classes []int32) sequence {
 	key := keyOf(on.name, classes)
 	if known, ok := a.known[key]; ok {
@@ -167,8 +166,7 @@ func keyOf(name string, classes []int32) string {
 	return string(key)
 }
 
-// refuses reports whether some of the pods get no devices on a new node of the type that is bought as one of the offerings that the
-// NodeClaim allows. The pods are given by their classes, in order.
+// refuses reports whether some pods, whose classes are given in order, get no devices on a new node of the type and the claim's offerings.
 func (a *deviceAdmission) refuses(it *cloudprovider.InstanceType, claim requirements.Set, classes []int32) bool {
 	if it.DeviceLabels() == nil {
 		return a.refusesAs(it, nil, classes)
