@@ -1,10 +1,11 @@
-// Command controlplane is a Kubernetes control plane in one binary, for tests. It has etcd, kube-apiserver, kube-controller-manager and
-// kube-scheduler, all unchanged. Each is a subcommand with its own flags.
+// Command controlplane is a Kubernetes control plane in one binary, for tests: etcd, kube-apiserver,
+// kube-controller-manager and kube-scheduler, unchanged, each a subcommand with its own flags.
 //
 //	controlplane etcd|kube-apiserver|kube-controller-manager|kube-scheduler [flags]
 //
-// The name of the binary may also select the component. So a folder with links called "etcd" and "kube-apiserver" can be used by programs
-// that need such binaries. Package internal/e2e/plane builds and runs it. No other part of the project compiles the whole of Kubernetes.
+// The component may also be chosen by the name the binary is called by, so that a folder with links called "etcd" and
+// "kube-apiserver" serves wherever such binaries are asked for. The package internal/e2e/plane builds and runs it; nothing
+// else of the project compiles Kubernetes as a whole.
 package main
 
 import (
@@ -13,7 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	_ "time/tzdata" // time zones for CronJobs, on systems without a time zone database
+	_ "time/tzdata" // time zones of CronJobs, on instances that have none installed
 
 	"github.com/spf13/cobra"
 	"go.etcd.io/etcd/server/v3/etcdmain"
@@ -25,17 +26,16 @@ import (
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 )
 
-// If the environment variable parentPipe is set, standard input is a pipe, and only the parent process has its other end. However the
-// parent ends, the kernel closes the pipe. The component then exits, so no process is left behind. (Linux can also send a signal when the
-// parent ends, but it sends the signal when the thread that started the child ends. In a Go program this may be earlier than the end of the
-// process.)
+// parentPipe, set in the environment, says that standard input is a pipe whose other end the parent alone holds. However
+// the parent dies, the kernel closes it, and nothing is left behind. (A signal on the parent's death would be sent when
+// the thread ends that started the child, which in a Go program is not the end of the process.)
 const parentPipe = "CONTROLPLANE_PARENT_PIPE"
 
-// parentGone is the exit status if the parent has ended.
+// parentGone is the exit status after the end of the parent.
 const parentGone = 3
 
-// components by name. Only the command that runs is created: the API server's command installs a signal handler, and a process may have
-// only one.
+// components by name. A command is made only when it is asked for: the API server's installs the one handler of signals
+// that a process may have.
 var components = map[string]func(){
 	"etcd":                    func() { etcdmain.Main(os.Args) },
 	"kube-apiserver":          func() { run(apiserver.NewAPIServerCommand()) },
