@@ -86,7 +86,7 @@ func TestExplainRefusals(t *testing.T) {
 		{"pod/", "needs the kind and the name"},
 		{"service web " + explained, `"service" is not a kind that explain knows`},
 		{"pod web --max-plans -1 " + explained, "--max-plans -1"},
-		{"pod nobody " + explained, "the input has no pod and no workload nobody: 5 pods pending"},
+		{"pod nobody " + explained, "the input has no pod and no workload nobody: it has 5 pods pending"},
 		{"node nobody " + running, "the input has no node nobody, but 2 nodes: node-1, node-2"},
 		{"nodepool nobody " + explained, "the input has no NodePool nobody, only general"},
 	} {

@@ -154,7 +154,7 @@ func (s *simulation) findPod(snapshot *scheduling.Snapshot) (found *corev1.Pod, 
 		s.note("PodOfWorkload", "%s is a workload: its pod %s/%s stands for the others", s.explain.name, ofWorkload.Namespace, ofWorkload.Name)
 		return ofWorkload, its, nil
 	}
-	return nil, "", fmt.Errorf("the input has no pod and no workload %s: it has %s pending, and %s", s.explain.name,
+	return nil, "", fmt.Errorf("the input has no pod and no workload %s: it has %s pending and %s", s.explain.name,
 		counted(len(snapshot.Pods), "pod"), counted(len(snapshot.Nodes), "node")+" with their pods")
 }
 
