@@ -49,7 +49,7 @@ func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeCla
 			return p.describe(name, holder), nil
 		}
 		if ctx.Err() != nil {
-			// The machine may be starting, and stays assigned to the claim: List shows it, and Create continues with it.
+			// The instance may be starting, and stays assigned to the claim: List shows it, and Create continues with it.
 			return nil, fmt.Errorf("launching nodeclaim %q: %w", claim.Name, errors.Join(err, ctx.Err()))
 		}
 		failures = append(failures, err)
