@@ -42,8 +42,15 @@ type (
 	}
 )
 
-func newSimulation(_ context.Context, _ ctrl.Manager, catalog string, _, _ bool, _ *slog.Logger) (*simulation, error) {
-	types, err := simulatedTypes(catalog)
+// simulationOptions has the fields that newProvider sets. Only catalog has an effect: the cloud is in another process.
+type simulationOptions struct {
+	catalog      string
+	alpha, still bool
+	launchCost   func(v1.PoolKey) cloudprovider.LaunchCost
+}
+
+func newSimulation(_ context.Context, _ ctrl.Manager, o simulationOptions, _ *slog.Logger) (*simulation, error) {
+	types, err := simulatedTypes(o.catalog)
 	if err != nil {
 		return nil, err
 	}
