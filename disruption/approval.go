@@ -121,7 +121,7 @@ func (p ApprovalPolicy) NextAsk(last *Approval) time.Duration {
 	return max(next, 100*time.Millisecond)
 }
 
-// errors.Is(err, ErrRefused) is true for every *RefusedError.
+// ErrRefused matches every *RefusedError with errors.Is.
 var ErrRefused = errors.New("the command was refused")
 
 // RefusedError means that an approver refused a command, or did not approve it in time.

@@ -81,7 +81,7 @@ func (r *Refusals) BlocksPool(pool v1.PoolKey, now time.Time) *Block {
 	return r.inner().BlocksPool(pool, now)
 }
 
-// errors.Is(err, ErrHeldBack) is true for every *HeldBackError.
+// ErrHeldBack matches every *HeldBackError with errors.Is.
 var ErrHeldBack = errors.New("replacements may not be launched yet")
 
 // HeldBackError means that a command is undone because one of its replacements must not be launched yet. Failed pauses its nodes until the
