@@ -100,9 +100,9 @@ func (d *diagnosis) leaf(value any, t reflect.Type, path string) {
 	_, object := value.(map[string]any)
 	_, list := value.([]any)
 	switch {
-	case t.Kind() == reflect.String && !object && !list:
+	case t.Kind() == reflect.String && !object && !list && !DecodesItself(t):
 		message += "; put it in quotes"
-	case DecodesItself(t):
+	case DecodesItself(t) && !reflect.PointerTo(t).Implements(reflect.TypeFor[Wanter]()):
 		message += ": " + err.Error()
 	}
 	d.add(path, message)
@@ -150,8 +150,14 @@ func Member(t reflect.Type, name string) (reflect.Type, bool) {
 	return nil, false
 }
 
+// Wanter is a type with its own JSON form, which it names for a person, such as "a number or text".
+type Wanter interface{ Wanted() string }
+
 // Wanted names a type for a person.
 func Wanted(t reflect.Type) string {
+	if w, ok := reflect.New(t).Interface().(Wanter); ok {
+		return w.Wanted()
+	}
 	switch t.Name() {
 	case "Quantity":
 		return `a quantity such as "500m" or "2Gi"`

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	sigsjson "sigs.k8s.io/json"
 
+	"github.com/drawknife/drawknife/internal/fieldtypes"
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
@@ -116,13 +117,17 @@ type meta struct {
 
 // decode decodes JSON into the struct into, and ignores fields that the struct lacks.
 func decode(text []byte, into any) error {
-	if err := quantities.CheckJSON(text, reflect.TypeOf(into)); err != nil {
-		return &FieldError{Rule: strings.TrimPrefix(err.Error(), "json: "), WrongType: true}
+	err := quantities.CheckJSON(text, reflect.TypeOf(into))
+	if err == nil {
+		err = sigsjson.UnmarshalCaseSensitivePreserveInts(text, into)
 	}
-	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(text, into); err != nil {
-		return &FieldError{Rule: strings.TrimPrefix(err.Error(), "json: "), WrongType: true}
+	if err == nil {
+		return nil
 	}
-	return nil
+	if faults := fieldtypes.Faults(text, reflect.TypeOf(into).Elem()); len(faults) > 0 {
+		return &FieldError{Path: faults[0].Path, Rule: faults[0].Message, WrongType: true}
+	}
+	return &FieldError{Rule: strings.TrimPrefix(err.Error(), "json: "), WrongType: true}
 }
 
 // count returns a number of pods, or the default if it is not given.

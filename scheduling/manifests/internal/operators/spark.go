@@ -82,6 +82,9 @@ type sparkPod struct {
 // sparkAmount is an amount that may be written as text or as a number; empty if it is not given.
 type sparkAmount string
 
+// Wanted names the forms for errors.
+func (*sparkAmount) Wanted() string { return "a number or text" }
+
 // UnmarshalJSON reads text or a number.
 func (a *sparkAmount) UnmarshalJSON(text []byte) error {
 	var quoted string
@@ -91,7 +94,7 @@ func (a *sparkAmount) UnmarshalJSON(text []byte) error {
 	}
 	var number json.Number
 	if err := json.Unmarshal(text, &number); err != nil {
-		return fmt.Errorf("%.40s: must be a number or a text", text)
+		return fmt.Errorf("must be %s", a.Wanted())
 	}
 	*a = sparkAmount(number)
 	return nil
