@@ -26,7 +26,8 @@ type Disruption struct {
 	// SpotToSpotTypes is the number of cheaper types required to replace one spot node by another; at least 1, 15 by default. It is used
 	// only with the gate SpotToSpotConsolidation.
 	SpotToSpotTypes int
-	// MaxMembers and MaxBins limit how many nodes one command removes and launches; at least 1, 16 and 32 by default.
+	// MaxMembers and MaxBins limit how many nodes one command removes and launches; at least 1, 16 and 32 by default. With the default of
+	// MaxMembers, a command that launches at most one node may remove more (disruption.Global.MaxMembers).
 	MaxMembers, MaxBins int
 	// Work is the maximum number of what-ifs in one plan; at least 1, 60000 by default.
 	Work int
@@ -68,10 +69,14 @@ func (d Disruption) Planner(name DisruptionPlanner, query scheduling.Query, spot
 
 // Global returns the planner of the whole fleet with these options; spotToSpot lets it replace spot nodes by spot nodes.
 func (d Disruption) Global(query scheduling.Query, spotToSpot bool) *disruption.Global {
+	members := &d.MaxMembers
+	if *members == disruption.DefaultMaxMembers {
+		members = nil
+	}
 	return &disruption.Global{
 		Query: query, SpotToSpot: spotToSpot, SpotToSpotTypes: &d.SpotToSpotTypes,
 		PayBack: &d.PayBack, MinSaving: d.MinSaving, MinSavingShare: &d.MinSavingShare, DisruptionPrice: &d.Price,
-		CoolDown: &d.CoolDown, MaxMembers: &d.MaxMembers, MaxBins: &d.MaxBins, Work: &d.Work, Robustness: d.Robustness, Checks: d.Checks,
+		CoolDown: &d.CoolDown, MaxMembers: members, MaxBins: &d.MaxBins, Work: &d.Work, Robustness: d.Robustness, Checks: d.Checks,
 		LaunchTime: &d.LaunchTime, ReadyTime: &d.ReadyTime, DrainLimit: &d.DrainLimit,
 		ExpireAhead: d.ExpireAhead, ValidationDelay: &d.ValidationDelay,
 	}
@@ -151,7 +156,7 @@ func disruptionDefinitions() []*setting {
 		define("disruption-spot-to-spot-types", "Planning.Disruption.SpotToSpotTypes", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.SpotToSpotTypes }),
 			"number of cheaper instance types that the replacement of one spot node by another spot node requires, if such replacements are enabled", inChart("settings.disruptionSpotToSpotTypes")),
 		define("disruption-max-members", "Planning.Disruption.MaxMembers", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.MaxMembers }),
-			"largest number of nodes that one command removes", ofGlobal, inChart("settings.disruptionMaxMembers")),
+			"largest number of nodes that one command removes; with the default, up to 100 if it launches at most one node", ofGlobal, inChart("settings.disruptionMaxMembers")),
 		define("disruption-max-bins", "Planning.Disruption.MaxBins", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.MaxBins }),
 			"largest number of nodes that one command launches", ofGlobal, inChart("settings.disruptionMaxBins")),
 		define("disruption-work", "Planning.Disruption.Work", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.Work }),

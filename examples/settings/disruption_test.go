@@ -19,7 +19,7 @@ func ptr[T any](v T) *T { return &v }
 
 func span(d time.Duration) *time.Duration { return &d }
 
-// The defaults are the planner's own, and 0 is 0.
+// The defaults are what the planner takes for nil, and 0 is 0. MaxMembers alone is nil: only then the planner also merges more nodes into one.
 func TestDisruptionOptions(t *testing.T) {
 	query := scheduling.Query{Preferences: scheduling.PreferencesIgnore}
 	for name, c := range map[string]struct {
@@ -29,7 +29,7 @@ func TestDisruptionOptions(t *testing.T) {
 	}{
 		"defaults": {settings.PlannerGlobal, settings.DefaultDisruption(), &disruption.Global{
 			Query: query, SpotToSpot: true, PayBack: ptr(disruption.DefaultPayBack), MinSavingShare: ptr(disruption.DefaultMinSavingShare), DisruptionPrice: ptr(disruption.DefaultDisruptionPrice), CoolDown: ptr(disruption.DefaultCoolDown),
-			SpotToSpotTypes: ptr(disruption.DefaultSpotToSpotTypes), MaxMembers: ptr(disruption.DefaultMaxMembers), MaxBins: ptr(disruption.DefaultMaxBins), Work: ptr(disruption.DefaultWork),
+			SpotToSpotTypes: ptr(disruption.DefaultSpotToSpotTypes), MaxBins: ptr(disruption.DefaultMaxBins), Work: ptr(disruption.DefaultWork),
 			LaunchTime: ptr(disruption.DefaultLaunchTime), ReadyTime: ptr(disruption.DefaultReadyTime), DrainLimit: ptr(disruption.DefaultDrainLimit), ValidationDelay: ptr(disruption.DefaultValidationDelay),
 		}},
 		"none": {settings.PlannerGlobal, settings.Disruption{SpotToSpotTypes: 1, MaxMembers: 1, MaxBins: 1, Work: 1}, &disruption.Global{
