@@ -176,6 +176,11 @@
 //	                 number of these nodes without a known price; absent if 0
 //	  replacedEstimated
 //	                 number of these nodes with an estimated price; absent if 0
+//	  replicas       range that the autoscalers of the input allow; absent without autoscalers
+//	    planned      value of --replicas: min, current or max
+//	    workloads[]  with their workload, scaler, and numbers of pods: planned, min and max (absent if there is no maximum)
+//	    min, max     plans with the smallest and largest numbers of pods: pods, newNodes, hourlyCost (USD) and unschedulable; the
+//	                 last three are absent if nothing was planned because there are too many pods
 //	nodes[]          nodes to launch
 //	  name           placeholder, unique in the plan
 //	  nodePool       pool that launches it

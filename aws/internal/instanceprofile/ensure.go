@@ -107,10 +107,12 @@ func (m *Manager) make(ctx context.Context, name string, w Wanted, tags map[stri
 		_, err := m.options.IAM.CreateInstanceProfile(ctx, &iam.CreateInstanceProfileInput{
 			InstanceProfileName: &name, Path: &path, Tags: tagList(tags),
 		})
-		if err != nil && !sdk.IsAlreadyExists(err) {
+		switch {
+		case err == nil:
+			m.log.Info("created instance profile", "profile", name, "nodeClass", w.NodeClass, "role", w.Role)
+		case !sdk.IsAlreadyExists(err): // another process may have created it since
 			return sdk.Wrap(fmt.Sprintf("creating instance profile %q", name), err)
 		}
-		m.log.Info("created instance profile", "profile", name, "nodeClass", w.NodeClass, "role", w.Role)
 		p = Profile{Name: name, Path: path, Tags: tags}
 	}
 	if err := m.give(ctx, &p, bare(w.Role)); err != nil {

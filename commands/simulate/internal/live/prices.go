@@ -112,7 +112,7 @@ func (w *writer) priceSpot(t *catalog.Type) {
 	for i := range amounts {
 		amounts[i] = t.OnDemandUSD
 	}
-	w.setSpot(t, amounts, "on-demand price, for want of spot prices; "+w.out.Sources[t.OnDemandFrom], catalog.PriceFacts{Kind: catalog.PriceEstimated})
+	w.setSpot(t, amounts, "on-demand price, because spot prices are missing; "+w.out.Sources[t.OnDemandFrom], catalog.PriceFacts{Kind: catalog.PriceEstimated})
 }
 
 // knownSpot returns the built-in spot prices of a type by zone, or none if the region or currency differs from the table's.

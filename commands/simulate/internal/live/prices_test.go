@@ -82,9 +82,9 @@ func TestPricesOnFacts(t *testing.T) {
 		{"all of AWS", far, quotes{onDemand: onDemand(""), spot: spot("", far)}, 0.5, []float64{0, 0.25}, true, "history, 2026-11-26",
 			"OnDemandPricesBuiltIn: AWS's price list lacks c7g.large"},
 		{"no spot prices", far, quotes{onDemand: onDemand(""), spotErr: refused}, 0.5, []float64{0.5, 0.5}, true,
-			"on-demand price, for want of spot prices; list, 2026-11-26", "SpotPricesBuiltIn: spot nodes are planned at on-demand prices, which they stay below: refused"},
+			"on-demand price, because spot prices are missing; list, 2026-11-26", "SpotPricesBuiltIn: spot nodes are planned at on-demand prices, which they stay below: refused"},
 		{"no prices", far, quotes{onDemandErr: refused, spotErr: refused}, farList.OnDemand["m5.large"].PerHour,
-			[]float64{farList.OnDemand["m5.large"].PerHour, farList.OnDemand["m5.large"].PerHour}, true, "for want of spot prices; built-in",
+			[]float64{farList.OnDemand["m5.large"].PerHour, farList.OnDemand["m5.large"].PerHour}, true, "because spot prices are missing; built-in",
 			"OnDemandPricesBuiltIn: on-demand prices are those built in, which are older and may be of another region: refused"},
 		{"no prices where they are built in", "us-east-1", quotes{onDemandErr: refused, spotErr: refused}, m5.OnDemandUSD,
 			[]float64{m5.SpotPrice(0), m5.SpotPrice(1)}, true, "2025", "SpotPricesBuiltIn: spot prices are those built in"},
@@ -93,7 +93,7 @@ func TestPricesOnFacts(t *testing.T) {
 		{"on-demand prices of c7g.large in dollars are not mixed in", china, quotes{onDemand: onDemand("CNY"), spot: spot("CNY", china)}, 0.5,
 			[]float64{0, 0.25}, false, "history", "OnDemandPricesUnknown: no on-demand price is known of c7g.large"},
 		{"spot alone in another currency", china, quotes{onDemandErr: refused, spot: spot("CNY", china)}, m5.OnDemandUSD,
-			[]float64{m5.OnDemandUSD, m5.OnDemandUSD}, true, "for want of", "spot prices are in CNY, but on-demand prices are available only in USD"},
+			[]float64{m5.OnDemandUSD, m5.OnDemandUSD}, true, "because spot prices are missing", "spot prices are in CNY, but on-demand prices are available only in USD"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.quotes.day = "2026-11-26"

@@ -83,7 +83,7 @@ takes a field away. */}}
 {{- $controller := omit .Values.controller "image" "securityContext" "env" "envFrom" "resources" "extraVolumeMounts" "sidecarContainer" "sidecarVolumeMounts" "containerName" -}}
 {{- $_ := set $out "controller" $controller -}}
 {{- if not (or (include "drawknife.simulates" .) (include "drawknife.named" .)) }}
-{{- fail "settings.clusterName is required: machines are known by it; give the name the cluster has at EKS" }}
+{{- fail "settings.clusterName is required: it is in the tags of the instances; set the name of the EKS cluster" }}
 {{- end }}
 {{- tpl (toYaml $out) . }}
 {{- end }}
