@@ -7,7 +7,8 @@ import (
 )
 
 // Complete sets the reason of each condition without a reason to the condition's type, and reports whether it changed any. Karpenter up to
-// 0.36 wrote such conditions. The CustomResourceDefinitions of other releases refuse objects with a condition that has no reason.
+// 0.36 wrote conditions without a reason. The CustomResourceDefinitions of other releases refuse objects with a condition that has no
+// reason.
 func Complete(list []metav1.Condition) bool {
 	changed := false
 	for i := range list {
@@ -19,8 +20,8 @@ func Complete(list []metav1.Condition) bool {
 }
 
 // Observe sets the observed generation of each condition that has none to the object's current generation, and reports whether it changed
-// any. The releases that wrote no reason wrote no observed generation either. Without Observe, Ready would count such conditions as Unknown
-// forever, because a condition that does not change is not written again.
+// any. The releases that wrote no reason wrote no observed generation either. Without Observe, Ready would count conditions without an
+// observed generation as Unknown forever, because a condition that does not change is not written again.
 func Observe(list []metav1.Condition, generation int64) bool {
 	changed := false
 	for i := range list {

@@ -63,8 +63,8 @@ func (c Conditions) IsTrue(conditionTypes ...string) bool {
 	return true
 }
 
-// Ready returns the condition Ready. It is computed from the other conditions and not read, because other programs may have written a
-// wrong one.
+// Ready returns the condition Ready. It is computed from the conditions on which it depends. It is not read from the object, because
+// another program may have written a wrong status.
 func (c Conditions) Ready() metav1.Condition {
 	ready := c.Get(TypeReady)
 	status, reason, message := c.rollUp()
@@ -101,8 +101,8 @@ func (c Conditions) SetUnknown(conditionType, reason, message string, now time.T
 	return c.Set(conditionType, metav1.ConditionUnknown, reason, message, now)
 }
 
-// Clear removes a condition and reports whether it existed. If Ready depends on the condition, it starts again as Unknown. Ready itself
-// can't be cleared.
+// Clear removes a condition and reports whether it existed. A condition on which Ready depends starts again as Unknown. Ready itself can't
+// be cleared.
 func (c Conditions) Clear(conditionType string, now time.Time) bool {
 	if conditionType == TypeReady || !c.Has(conditionType) {
 		return false
@@ -205,7 +205,7 @@ func (c Conditions) effective(conditionType string) metav1.ConditionStatus {
 }
 
 // rollUp computes Ready: False if one dependent is False, True if all are True, otherwise Unknown. The message names the dependents that
-// are not True, the latest change first.
+// are not True; the dependent that changed last comes first.
 func (c Conditions) rollUp() (status metav1.ConditionStatus, reason, message string) {
 	type offender struct {
 		text string

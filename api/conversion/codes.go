@@ -60,7 +60,7 @@ const (
 	CodeKubeletMoved Code = "W606"
 	// CodeNoObject (warn): a document in a folder is not a Kubernetes object, and was left out.
 	CodeNoObject Code = "W607"
-	// CodeUnreadable (error): a document can't be read. It is given if the options ask to convert the other documents anyway.
+	// CodeUnreadable (error): a document can't be read. The warning is given if the options ask to convert the other documents anyway.
 	CodeUnreadable Code = "W608"
 )
 

@@ -12,7 +12,8 @@ const (
 	CodePoolKeyRenamed Code = "W104"
 	// CodeManyRequirements (warn): early releases of v1beta1 don't accept so many requirements.
 	CodeManyRequirements Code = "W105"
-	// CodeAnnotationRenamed (warn): an old do-not-evict or do-not-consolidate annotation was renamed, and the new one blocks more.
+	// CodeAnnotationRenamed (warn): an old do-not-evict or do-not-consolidate annotation was renamed. The new annotation blocks every
+	// voluntary disruption.
 	CodeAnnotationRenamed Code = "W106"
 	// CodeContainerRuntime (warn): a container runtime other than containerd was dropped.
 	CodeContainerRuntime Code = "W107"

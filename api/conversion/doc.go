@@ -1,5 +1,5 @@
-// Package conversion contains what all conversions between generations of the API report: warnings with a stable code, a severity, the
-// object, the path of the field and a sentence.
+// Package conversion contains the warnings that all conversions between generations of the API report. A warning has a stable code, a
+// severity, the object, the path of the field and a sentence.
 //
 // The smallest real use: convert, print what changed, and stop if something could not be converted.
 //

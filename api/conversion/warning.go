@@ -12,11 +12,11 @@ import (
 type Severity string
 
 const (
-	// SeverityInfo: the meaning is kept, the form has changed.
+	// SeverityInfo: the form has changed, but the meaning is the same.
 	SeverityInfo Severity = "info"
 	// SeverityWarn: the result behaves differently, or something was left out.
 	SeverityWarn Severity = "warn"
-	// SeverityError: the object can't be converted. There is no result unless the caller forces it.
+	// SeverityError: the object can't be converted. There is a result only if the caller forces it.
 	SeverityError Severity = "error"
 )
 
@@ -111,8 +111,8 @@ func (r *Recorder) AddInvalid(errs field.ErrorList) {
 	}
 }
 
-// AddReferenceInvalid is like AddInvalid, for a result in the form that Karpenter's conversion tool and webhook write. This form has ids
-// and other conditions in one term, which every API server refuses. Such a list of terms gets CodeReferenceRefused once.
+// AddReferenceInvalid is like AddInvalid, for a result in the form that Karpenter's conversion tool and webhook write. In this form a term
+// may combine an id with other conditions, which every API server refuses. A list with such terms gets CodeReferenceRefused once.
 func (r *Recorder) AddReferenceInvalid(errs field.ErrorList) {
 	var lists []string
 	errs = slices.DeleteFunc(slices.Clone(errs), func(err *field.Error) bool {

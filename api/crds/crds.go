@@ -48,9 +48,9 @@ func All() []CRD {
 	}
 }
 
-// WithV1Beta1 returns the definitions of the kinds that also exist in v1beta1, with both versions, in the order of their names. For v1
-// they are equal to those of All. v1beta1 is not served, because an API server can't convert between the two versions itself. To serve
-// it, set spec.versions[0].served to true and install a conversion webhook. The caller owns the slice.
+// WithV1Beta1 returns the definitions of the kinds that also exist in v1beta1, with both versions, in the order of their names. Their
+// version v1 is the same as in the definitions of All. v1beta1 is not served, because an API server can't convert between the two versions
+// itself. To serve it, set spec.versions[0].served to true and install a conversion webhook. The caller owns the slice.
 func WithV1Beta1() []CRD {
 	both := func(group, kind, plural string) CRD {
 		return CRD{Group: group, Kind: kind, Plural: plural, Versions: []string{"v1beta1", "v1"}, folder: "v1beta1"}

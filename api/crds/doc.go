@@ -1,6 +1,6 @@
 // Package crds contains the CustomResourceDefinitions of all kinds, as YAML embedded in the program. An API server with these definitions
-// serves NodePools, NodeClaims, NodeOverlays, EC2NodeClasses, CapacityBuffers and ProvisioningRequests. It sets their defaults, and
-// refuses what their validation in Go refuses, as far as a schema can express it.
+// serves NodePools, NodeClaims, NodeOverlays, EC2NodeClasses, CapacityBuffers and ProvisioningRequests. The API server sets their defaults.
+// It also refuses the objects that their validation in Go refuses, as far as a schema can express the rules.
 //
 //	for _, crd := range crds.All() {
 //		if err := apply(crd.Name(), crd.YAML()); err != nil {

@@ -59,7 +59,7 @@ type OlderKind struct {
 type Set struct {
 	// NodeClasses are the present kinds of node classes. If several entries have the same group and kind, the last one is used.
 	NodeClasses []NodeClassKind
-	// Older are the forms of older generations, of these kinds or of kinds that had other names.
+	// Older are the kinds of node classes in older generations. Their names may be different from those in NodeClasses.
 	Older []OlderKind
 }
 
@@ -71,10 +71,10 @@ func (s Set) Join(other Set) Set {
 	}
 }
 
-// Conversion converts objects of older generations, all together, to present ones: the kinds of node autoscaling itself (Provisioners,
-// Machines, NodePools and NodeClaims of v1beta1) and those of Set.Older. Pools are the NodePools of v1 in the same input; their
-// expireAfter applies to older NodeClaims. It returns as many results as there are objects, in their order, and changes none of its
-// arguments.
+// Conversion converts objects of older generations to objects of the present generation, all in one call. The objects have the kinds of
+// node autoscaling itself (Provisioners, Machines, NodePools and NodeClaims of v1beta1) or those of Set.Older. Pools are the NodePools of
+// v1 in the same input; their expireAfter applies to older NodeClaims. It returns as many results as there are objects, in their order, and
+// changes none of its arguments.
 type Conversion func(older []Object, pools []*v1.NodePool) []Converted
 
 // Converted is the result for one object.

@@ -37,9 +37,9 @@ func (r Requirement) Intersect(o Requirement) Requirement {
 	return out
 }
 
-// Intersects reports whether some value satisfies both requirements, without building their intersection. The absence of the label is not
-// a value: two DoesNotExist don't intersect. [Set.Compatible] accepts them nevertheless. A range has no value if all of its integers are
-// excluded.
+// Intersects reports whether some value satisfies both requirements, without building their intersection. The absence of the label is not a
+// value: two DoesNotExist don't intersect. [Set.Compatible] accepts two DoesNotExist nevertheless. A range has no value if all of its
+// integers are excluded.
 func (r Requirement) Intersects(o Requirement) bool {
 	switch {
 	case r.complement && o.complement:

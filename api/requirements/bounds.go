@@ -93,8 +93,8 @@ func (b bounds) exhausted(x, y []string) bool {
 	return excluded == width
 }
 
-// parseInteger parses a decimal int64. Most label values are not integers; refusing those by their characters avoids the error value that
-// strconv would allocate for each.
+// parseInteger parses a decimal int64. Most label values are not integers. parseInteger refuses them by their characters, because strconv
+// would allocate an error value for each.
 func parseInteger(s string) (int64, bool) {
 	digits := s
 	if digits != "" && (digits[0] == '-' || digits[0] == '+') {

@@ -45,8 +45,8 @@ func (e *IncompatibleError) Error() string {
 }
 
 // Hint returns a known key that the user may have meant instead of an undefined key. A known key is similar if it has the same name part,
-// contains the undefined key, or differs from it in at most a fifth of its characters and at most two. The hint is empty if no key is similar, or
-// if the key is defined.
+// contains the undefined key, or differs from it in at most two characters, and in at most a fifth of its characters. The hint is empty if
+// no key is similar, or if the key is defined.
 func (e *IncompatibleError) Hint() string {
 	if e.Reason != ReasonUndefined {
 		return ""
@@ -54,9 +54,9 @@ func (e *IncompatibleError) Hint() string {
 	return spellingHint(e.Key, append(e.known.Keys(), e.lookup.wellKnownKeys()...))
 }
 
-// Compatible reports whether a node, NodePool or instance type whose labels s describes can satisfy want. The order of the sets matters.
-// If want requires a value for a key, s must have the key, or allowUndefined must accept it; nil accepts none. On every key that both
-// have, the requirements must intersect, unless both accept the label's absence (NotIn or DoesNotExist).
+// Compatible reports whether a node, NodePool or instance type whose labels s describes can satisfy want. The order of the sets matters. If
+// want requires a value for a key, s must have the key, or allowUndefined must accept it. A nil allowUndefined accepts no key. On every key
+// that both sets have, the requirements must intersect, or both must accept the label's absence (NotIn or DoesNotExist).
 //
 // Use [Lookup.Compatible] for nodes that do not exist yet, because their well-known labels are not decided. Use a nil allowUndefined for
 // existing nodes, because their labels are complete. Use [Set.Intersects] to compare instance types with a planned node. The error is an
@@ -68,9 +68,8 @@ func (s Set) Compatible(want Set, allowUndefined func(key string) bool) error {
 	return nil
 }
 
-// Intersects reports whether the two sets intersect on every key that both have. Keys that only one of them has don't matter. If both
-// accept the absence of a label, they intersect on its key without a common value. The error is an
-// [*IncompatibleError].
+// Intersects reports whether the two sets intersect on every key that both have. Keys that only one of the sets has don't matter. If both
+// sets accept the absence of a label, they intersect on its key even without a common value. The error is an [*IncompatibleError].
 func (s Set) Intersects(o Set) error {
 	if e := s.disjoint(o); e != nil {
 		return e

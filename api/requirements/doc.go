@@ -1,5 +1,5 @@
-// Package requirements computes with label constraints. What a pod requires of a node, what a NodePool allows and what an instance type
-// offers is a [Set] of [Requirement]s, one for each label key.
+// Package requirements computes with label constraints. A [Set] contains one [Requirement] for each label key. It describes the nodes that
+// a pod requires, that a NodePool allows or that an instance type offers.
 //
 //	pool := requirements.NewSet(
 //		requirements.In("kubernetes.io/arch", "amd64", "arm64"),
@@ -15,8 +15,8 @@
 // equal requirements print, serialise and compare equal.
 //
 // The package does not decide which keys are well known, restricted, or aliases of others: callers pass a [Vocabulary], plain data that a
-// cloud provider extends. [CoreVocabulary] is the common part. A [Lookup] is an indexed Vocabulary, which validation and parsing with
-// aliases need.
+// cloud provider extends. [CoreVocabulary] is the part that all providers have in common. A [Lookup] is an indexed Vocabulary, which
+// validation and parsing with aliases need.
 //
 // Stability: stable.
 package requirements

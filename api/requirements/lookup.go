@@ -64,7 +64,7 @@ func (l *Lookup) Restricted(key string) string {
 	if _, ok := l.restrictedKeys[key]; ok {
 		return restrictedKey(key)
 	}
-	// Pods may require or exclude this key; refuseNodePoolKey refuses it in pools.
+	// Pods may require or exclude the key of the Provisioner's name; refuseNodePoolKey refuses it in pools.
 	if key == provisionerNameLabelKey {
 		return ""
 	}

@@ -65,7 +65,7 @@ func Exists(key string) Requirement { return Requirement{key: key, complement: t
 // DoesNotExist allows no value: only the label's absence satisfies it.
 func DoesNotExist(key string) Requirement { return Requirement{key: key} }
 
-// Gt allows integers greater than n. For the largest int64 the result is [DoesNotExist].
+// Gt allows integers greater than n. If n is the largest int64, the result is [DoesNotExist].
 func Gt(key string, n int64) Requirement {
 	if n == math.MaxInt64 {
 		return DoesNotExist(key)

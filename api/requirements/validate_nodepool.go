@@ -14,8 +14,8 @@ import (
 // provider that launches its nodes. The condition ValidationSucceeded of the pool depends on these errors and those of the pool's own
 // Validate, which checks the rest of the pool. Paths begin at spec.
 //
-// Both check the form of labels and taints and the range of minValues. They report these faults in the same words, so ToAggregate of both
-// lists contains each only once.
+// Both functions check the form of labels and taints and the range of minValues. They report these errors with the same text, so
+// ToAggregate of both lists contains each error only once.
 func ValidateNodePool(pool *v1.NodePool, lookup *Lookup) field.ErrorList {
 	if pool == nil {
 		return nil

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// CordonedAnnotationKey is "true" on a node that was cordoned because it is being disrupted. It distinguishes this cordon from one
-// set by somebody else, which must not be removed.
+// CordonedAnnotationKey is "true" on a node that was cordoned because it is being disrupted. The annotation distinguishes this cordon from
+// a cordon set by somebody else, which must not be removed.
 const CordonedAnnotationKey = "drawknife.dev/cordoned"
 
 // betaDisruptionTaint is the taint that v1beta1 releases put on a node being disrupted.
@@ -18,12 +18,12 @@ func betaDisruptionTaint() corev1.Taint {
 // DisruptionMarker marks a node as being disrupted and keeps new pods away from it. The zero value is MarkerTaint.
 type DisruptionMarker string
 
-// The markers that are written. A third marker, the taint of v1beta1, is only recognised (see DisruptionMarked) and removed.
+// The markers that Mark puts on nodes. A third marker, the taint of v1beta1, is only recognised (see DisruptionMarked) and removed.
 const (
 	// MarkerTaint is DisruptedTaint: on nodes of pools of v1 and v1beta1.
 	MarkerTaint DisruptionMarker = "taint"
 	// MarkerCordon is spec.unschedulable: on nodes of pools created as v1alpha5. Tools in such clusters expect it. DaemonSet pods tolerate
-	// it, so these pods stay until the node is gone.
+	// the cordon, so they stay until the node is gone.
 	MarkerCordon DisruptionMarker = "cordon"
 )
 

@@ -14,14 +14,14 @@
 //
 // # Defaults
 //
-// In a cluster the API server fills in defaults; a library can't rely on that, so every kind has a Default method. It changes only
-// unset fields and is idempotent. Planners expect that it was called.
+// In a cluster the API server fills in defaults; a library can't rely on that, so every kind has a Default method. Default changes only
+// unset fields and is idempotent. Planners expect that Default was called.
 //
 // # Validation
 //
-// Validate checks what can be checked without other objects: durations, budgets, taints, limits, weights, references, the form of
-// labels and requirements. Whether a label key is well known or restricted depends on the provider's vocabulary; package
-// api/requirements checks that. ValidateUpdate adds the rules on what must not change.
+// Validate checks what can be checked without other objects: durations, budgets, taints, limits, weights, references, the form of labels
+// and requirements. Whether a label key is well known or restricted depends on the provider's vocabulary; package api/requirements checks
+// that. ValidateUpdate also checks that the fields that must not change are unchanged.
 //
 // # Round trips
 //

@@ -11,8 +11,8 @@ import (
 // NodePoolHashVersion is the version of Hash, and the value of NodePoolHashVersionAnnotationKey.
 const NodePoolHashVersion = "v3"
 
-// Hash is the drift hash of the template: a NodeClaim with another hash of the same version was created before the template
-// changed, and has drifted. It covers the template without its requirements. Some changes do not affect it: the order of taints, zero
+// Hash is the drift hash of the template: a NodeClaim with another hash of the same version was created before the template changed, and
+// has drifted. The hash covers the template without its requirements. Some changes do not affect the hash: the order of taints, zero
 // values, the format of durations, and whether the default of expireAfter is written. It is a decimal number and the same in every process.
 // It equals version v3 of Karpenter's hash, so no node has to be replaced when nodes are taken over from Karpenter.
 func (p *NodePool) Hash() string {

@@ -21,10 +21,10 @@ const (
 // provisionerNameLabelKey names the Provisioner of a node or claim created as v1alpha5.
 const provisionerNameLabelKey = "karpenter.sh/provisioner-name"
 
-// GenerationOf returns the generation in which a NodePool or NodeClaim was created. For an object converted from v1alpha5,
-// metadata.namespace is GenerationV1Alpha5, only in memory: the kinds are cluster-scoped, so the field is otherwise empty and never
-// stored. Therefore work queues and maps with namespace and name as key distinguish it from a later object of the same name. All other
-// objects have GenerationV1.
+// GenerationOf returns the generation in which a NodePool or NodeClaim was created. In memory, metadata.namespace of an object converted
+// from v1alpha5 is GenerationV1Alpha5. The kinds are cluster-scoped, so the field is otherwise empty and never stored. Therefore work
+// queues and maps with namespace and name as key distinguish an object of v1alpha5 from a later object of the same name. All other objects
+// have GenerationV1.
 func GenerationOf(o metav1.Object) Generation {
 	if o != nil && o.GetNamespace() == string(GenerationV1Alpha5) {
 		return GenerationV1Alpha5

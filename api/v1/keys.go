@@ -50,8 +50,8 @@ const (
 	// NodeClaimTerminationTimestampAnnotationKey holds the moment (RFC 3339) after which a claim no longer waits for
 	// its pods.
 	NodeClaimTerminationTimestampAnnotationKey = "karpenter.sh/nodeclaim-termination-timestamp"
-	// NodeClaimMinValuesRelaxedAnnotationKey is "true" on a claim planned with fewer values than its pool's minValues
-	// ask for, and "false" on others.
+	// NodeClaimMinValuesRelaxedAnnotationKey is "true" on a claim planned with fewer values than its pool's minValues ask for, and "false"
+	// on other claims.
 	NodeClaimMinValuesRelaxedAnnotationKey = "karpenter.sh/nodeclaim-min-values-relaxed"
 	// RequestedDRADriversAnnotationKey lists the DRA drivers that a claim was planned with: sorted, comma separated.
 	RequestedDRADriversAnnotationKey = "karpenter.sh/requested-dra-drivers"
@@ -71,8 +71,8 @@ const (
 	// SpotMaxShareAnnotationKey on a pod is the largest share of its workload that may be on spot nodes, such as "70%". Package
 	// scheduling/spotlimits explains it and the four keys that follow.
 	SpotMaxShareAnnotationKey = "drawknife.dev/spot-max-share"
-	// OnDemandBaseAnnotationKey on a pod is the number of pods of its workload that must be on other nodes than spot nodes before any pod
-	// of it may be on a spot node.
+	// OnDemandBaseAnnotationKey on a pod is the number of pods of its workload that must run on nodes that are not spot nodes. Only
+	// additional pods of the workload may run on spot nodes.
 	OnDemandBaseAnnotationKey = "drawknife.dev/on-demand-base"
 	// SpotPoolMaxShareAnnotationKey on a pod is the largest share of its workload on spot nodes of one instance type in one zone.
 	SpotPoolMaxShareAnnotationKey = "drawknife.dev/spot-pool-max-share"
@@ -96,7 +96,8 @@ const (
 	DisruptedTaintKey = "karpenter.sh/disrupted"
 )
 
-// Condition types. Ready of a NodeClaim depends on a condition of NodeClaims unless the comment of the condition denies it.
+// Condition types. Ready of a NodeClaim depends on all conditions of NodeClaims, except those whose comments say that Ready doesn't depend
+// on them.
 const (
 	// ConditionReady summarises the conditions on which an object depends.
 	ConditionReady = "Ready"

@@ -12,7 +12,7 @@ type LaunchGroup struct {
 	// Claims is the number of claims in the group.
 	Claims int `json:"claims"`
 	// Kept means that other pods, which have waited long, also need the claim's node. Such a claim does not wait for the other claims of
-	// the group and is not given up with them. If it fails, the others are given up.
+	// the group, and is not abandoned together with them. If it fails, the other claims are abandoned.
 	Kept bool `json:"kept,omitempty"`
 }
 

@@ -206,7 +206,7 @@ type ConsolidationPolicy string
 const (
 	// ConsolidationPolicyWhenEmpty removes only nodes without pods that would have to move.
 	ConsolidationPolicyWhenEmpty ConsolidationPolicy = "WhenEmpty"
-	// ConsolidationPolicyWhenEmptyOrUnderutilized also removes or replaces nodes whenever that is cheaper.
+	// ConsolidationPolicyWhenEmptyOrUnderutilized also removes or replaces other nodes whenever that lowers the cost.
 	ConsolidationPolicyWhenEmptyOrUnderutilized ConsolidationPolicy = "WhenEmptyOrUnderutilized"
 	// ConsolidationPolicyBalanced weighs the saving against the disturbance of pods.
 	ConsolidationPolicyBalanced ConsolidationPolicy = "Balanced"

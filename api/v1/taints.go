@@ -17,8 +17,8 @@ func DisruptedTaint() corev1.Taint {
 	return corev1.Taint{Key: DisruptedTaintKey, Effect: corev1.TaintEffectNoSchedule}
 }
 
-// EphemeralTaint reports whether a node has this taint only while it starts. It compares key and effect: not ready, unreachable,
-// uninitialised by the cloud provider, unregistered, or any taint under readiness.k8s.io.
+// EphemeralTaint reports whether a node has this taint only while it starts. It recognises the taints for not ready, unreachable,
+// uninitialised by the cloud provider and unregistered by key and effect, and any taint under readiness.k8s.io.
 func EphemeralTaint(t *corev1.Taint) bool {
 	if t == nil {
 		return false
@@ -34,7 +34,7 @@ func EphemeralTaint(t *corev1.Taint) bool {
 	return strings.HasPrefix(t.Key, "readiness.k8s.io/")
 }
 
-// SameTaint reports whether the taints have the same key and effect. These two identify a taint on a node.
+// SameTaint reports whether the taints have the same key and effect. Key and effect identify a taint on a node.
 func SameTaint(a, b *corev1.Taint) bool {
 	if a == nil || b == nil {
 		return a == b

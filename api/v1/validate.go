@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// Bounds of the API.
+// The largest lengths and values that the API accepts.
 const (
 	maxTemplateLabels = 100
 	maxRequirements   = 100
@@ -31,7 +31,7 @@ const (
 var durationForm = regexp.MustCompile(`^([0-9]+[smh])+$`)
 
 // ValidateTaints returns the errors in the taints and startup taints of the object at path: keys and values that are not qualified names,
-// unknown effects, and a pair of key and effect that appears twice in both lists together.
+// unknown effects, and a pair of key and effect that appears more than once in the two lists.
 func ValidateTaints(taints, startupTaints []corev1.Taint, path *field.Path) field.ErrorList {
 	type identity struct {
 		key    string

@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Validate returns the errors in the overlay, or nil if it is valid. Each error has the path of the field, the broken rule and the cure.
-// NodePool.Validate says what package api/requirements checks instead. It does not check whether overlays contradict each other; that is
-// checked when they are applied.
+// Validate returns the errors in the overlay, or nil if it is valid. Each error has the path of the field, the broken rule and the
+// correction. NodePool.Validate says what package api/requirements checks instead. It does not check whether overlays contradict each
+// other; that is checked when they are applied.
 func (o *NodeOverlay) Validate() field.ErrorList {
 	errs := validateName(o.ObjectMeta)
 	spec := field.NewPath("spec")

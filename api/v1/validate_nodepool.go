@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// Validate returns the errors in the pool, or nil if it is valid. Each error has the path of the field, the broken rule and the cure. Unset
-// fields are checked with their defaults. Package api/requirements, which knows the provider's vocabulary, checks label keys and the
+// Validate returns the errors in the pool, or nil if it is valid. Each error has the path of the field, the broken rule and the correction.
+// Unset fields are checked with their defaults. Package api/requirements, which knows the provider's vocabulary, checks label keys and the
 // operators and values of requirements.
 func (p *NodePool) Validate() field.ErrorList {
 	errs := validateName(p.ObjectMeta)

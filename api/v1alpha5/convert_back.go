@@ -94,7 +94,7 @@ func ProvisionerFromV1(p *v1.NodePool, born conversion.Provenance, options Conve
 
 // ProvisionerFromV1Beta1 converts the pool back to a Provisioner, and reports all losses. A controller uses it to write its changes of a
 // pool to the original object. born is Provisioner.Provenance of that object, or the zero value for a pool that never was a Provisioner.
-// The result shares no memory with p. It is nil if a warning has severity error, unless the options force it.
+// The result shares no memory with p. The result is nil if a warning has severity error and the options don't force a result.
 func ProvisionerFromV1Beta1(p *v1beta1.NodePool, born conversion.Provenance, options ConvertOptions) (*Provisioner, conversion.Warnings) {
 	if p == nil {
 		return nil, nil

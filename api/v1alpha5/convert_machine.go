@@ -28,8 +28,8 @@ func (m *Machine) ToV1(options ConvertOptions) (*v1.NodeClaim, conversion.Warnin
 	return hub, append(warnings, more...)
 }
 
-// ToV1Beta1 converts the Machine to a NodeClaim: see Provisioner.ToV1Beta1. The labels do not change, including that of the Provisioner;
-// PoolOf returns the owner. It is for live objects, because manifests contain no Machines.
+// ToV1Beta1 converts the Machine to a NodeClaim: see Provisioner.ToV1Beta1. The labels do not change, not even the label with the
+// Provisioner's name, from which PoolOf returns the owner. It is for live objects, because manifests contain no Machines.
 func (m *Machine) ToV1Beta1(options ConvertOptions) (*v1beta1.NodeClaim, conversion.Warnings) {
 	warnings := conversion.NewRecorder(KindMachine, m.Name)
 	in := m.DeepCopy()

@@ -33,9 +33,9 @@ func (o ConvertOptions) beta() v1beta1.ConvertOptions {
 	}
 }
 
-// ToV1Beta1 converts the Provisioner to a NodePool, and reports all changes. The Provisioner should be valid (see Validate): its faults
-// are found again in the result, as conversion.CodeResultInvalid. The result shares no memory with p. It is nil if a warning has severity
-// error, unless the options force it; all such warnings are reported at once.
+// ToV1Beta1 converts the Provisioner to a NodePool, and reports all changes. The Provisioner should be valid (see Validate): its errors
+// also appear in the result, and are reported as conversion.CodeResultInvalid. The result shares no memory with p. The result is nil if a
+// warning has severity error and the options don't force a result. All such warnings are reported at once.
 //
 // If the provider's settings are inline, the pool refers to a node class with the pool's name, which this function does not make.
 func (p *Provisioner) ToV1Beta1(options ConvertOptions) (*v1beta1.NodePool, conversion.Warnings) {
@@ -74,7 +74,7 @@ func (p *Provisioner) ToV1Beta1(options ConvertOptions) (*v1beta1.NodePool, conv
 	template.Spec.NodeClassRef = referenceOfProvisioner(in, options, warnings)
 	out.Spec.Disruption = disruptionToBeta(in, options, warnings)
 	if in.Spec.Provider == nil && in.Spec.ProviderRef == nil {
-		// This fault is reported already: the result names no node class because the Provisioner has none.
+		// This error was already reported: the result names no node class because the Provisioner has none.
 		warnings.AddInvalid(without(out.Validate(), "spec.template.spec.nodeClassRef.name"))
 	} else {
 		warnings.AddInvalid(out.Validate())
@@ -99,8 +99,8 @@ func renameDoNot(annotations map[string]string, path *field.Path, warnings *conv
 	}
 }
 
-// renamePoolLabel renames the label with the pool's name. Users may not set it in either generation, so the validation of the result
-// refuses it.
+// renamePoolLabel renames the label with the pool's name. Users may not set this label in either generation, so the validation of the
+// result refuses it.
 func renamePoolLabel(labels map[string]string, path *field.Path, warnings *conversion.Recorder) {
 	value, ok := labels[ProvisionerNameLabelKey]
 	if !ok {

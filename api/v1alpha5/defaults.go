@@ -16,7 +16,7 @@ import (
 type RequirementDefault struct {
 	// Unless are label keys. If there is a requirement on one of them, with any operator, the default is not added.
 	Unless []string
-	// Add are the requirements that are appended otherwise, in this order.
+	// Add are the requirements that are appended, in this order, if no requirement uses a key of Unless.
 	Add []corev1.NodeSelectorRequirement
 }
 

@@ -1,6 +1,6 @@
 // Package v1alpha5 contains Provisioner and Machine of the API group karpenter.sh as in Karpenter up to 0.32, with their defaults and
-// validation. It converts them to and from packages api/v1beta1 and api/v1; the rest of the library uses the latter. It does no I/O and
-// does not read the clock.
+// validation. It converts them to and from packages api/v1beta1 and api/v1; the rest of the library uses api/v1. It does no I/O and does
+// not read the clock.
 //
 // The smallest real use: read a manifest of that generation and convert it to v1.
 //
@@ -33,7 +33,8 @@
 //
 // # Deliberate differences
 //
-// With ConvertOptions.ReferenceCompat, the result is that of Karpenter's conversion tool. Without it, these things are different:
+// With ConvertOptions.ReferenceCompat, the result is that of Karpenter's conversion tool. Without ReferenceCompat, the result is different
+// in these points:
 //
 //   - The kind and version of the node template become those of the node class; the tool copies them.
 //   - Requirements on removed labels are an error; the tool copies them.

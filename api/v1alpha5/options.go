@@ -18,11 +18,11 @@ type ConvertOptions struct {
 	// NodeTemplate is the provider's kind of node template, and NodeClass the kind that replaced it: references to the first become
 	// references to the second. With the zero values references are copied unchanged.
 	NodeTemplate, NodeClass schema.GroupVersionKind
-	// OwnerExpireAfter is how long nodes of the Machine's Provisioner may live, because a Machine does not say it. Unset means Never.
-	// Only Machine.ToV1 reads it.
+	// OwnerExpireAfter is how long nodes of the Machine's Provisioner may live, because a Machine does not contain this duration. Unset
+	// means Never. Only Machine.ToV1 reads it.
 	OwnerExpireAfter v1.NillableDuration
 	// ReferenceCompat produces the result of Karpenter's conversion tool where it differs: see the package comment.
 	ReferenceCompat bool
-	// Force returns an object even if there are warnings of severity error. Without it the object is then nil.
+	// Force returns an object even if there are warnings of severity error. Without Force, the object is nil in this case.
 	Force bool
 }

@@ -12,9 +12,9 @@ import (
 )
 
 // Validate returns the errors in the Provisioner, or nil if it is valid. Each error has the path of the field, the broken rule and the
-// cure. If releases of the generation differ, the most lenient rule counts, so that objects stored under any of them are valid. Whether a
-// label key is restricted depends on the provider's vocabulary; package api/requirements checks that on the converted pool. It does not
-// check the inline provider block, which the provider checks.
+// correction. If the releases of the generation have different rules, the most lenient rule applies, so that objects stored by any release
+// are valid. Whether a label key is restricted depends on the provider's vocabulary; package api/requirements checks that on the converted
+// pool. It does not check the inline provider block, which the provider checks.
 func (p *Provisioner) Validate() field.ErrorList {
 	// Fields that have the same rules in v1beta1 are checked by v1beta1's rules, even if v1beta1 has them at another path.
 	same := &v1beta1.NodePool{ObjectMeta: p.ObjectMeta, Spec: v1beta1.NodePoolSpec{Weight: p.Spec.Weight}}
@@ -47,8 +47,8 @@ func (p *Provisioner) Validate() field.ErrorList {
 	return errs
 }
 
-// Validate returns the errors in the Machine, or nil if it is valid. Each error has the path of the field, the broken rule and the cure.
-// See Provisioner.Validate for what package api/requirements checks instead.
+// Validate returns the errors in the Machine, or nil if it is valid. Each error has the path of the field, the broken rule and the
+// correction. See Provisioner.Validate for what package api/requirements checks instead.
 func (m *Machine) Validate() field.ErrorList {
 	same := &v1beta1.NodeClaim{ObjectMeta: m.ObjectMeta, Spec: v1beta1.NodeClaimSpec{
 		Taints: m.Spec.Taints, StartupTaints: m.Spec.StartupTaints, Requirements: betaRequirements(m.Spec.Requirements),

@@ -9,7 +9,7 @@ import (
 )
 
 // ToV1 converts the claim to v1 and reports all changes: see NodePool.ToV1. The options say how long the node may live, because a claim of
-// v1beta1 does not contain it.
+// v1beta1 does not contain this duration.
 func (c *NodeClaim) ToV1(options ConvertOptions) (*v1.NodeClaim, conversion.Warnings) {
 	warnings := conversion.NewRecorder(KindNodeClaim, c.Name)
 	in := c.DeepCopy()

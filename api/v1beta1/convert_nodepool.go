@@ -11,9 +11,9 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ToV1 converts the pool to v1 and reports all changes. The pool should be valid (see Validate): its faults are found again in the
-// result, as conversion.CodeResultInvalid. The result shares no memory with p. It is nil if a warning has severity error, unless the
-// options force it.
+// ToV1 converts the pool to v1 and reports all changes. The pool should be valid (see Validate): its errors also appear in the result, and
+// are reported as conversion.CodeResultInvalid. The result shares no memory with p. The result is nil if a warning has severity error and
+// the options don't force a result.
 func (p *NodePool) ToV1(options ConvertOptions) (*v1.NodePool, conversion.Warnings) {
 	warnings := conversion.NewRecorder(KindNodePool, p.Name)
 	in := p.DeepCopy()
@@ -93,8 +93,8 @@ func hubDisruption(d Disruption, options ConvertOptions, path *field.Path, warni
 // noWait returns the duration 0s in the same form as v1's default.
 func noWait() v1.NillableDuration { return v1.NewNillableDuration(0) }
 
-// renameDoNot replaces the old do-not-evict and do-not-consolidate annotations by the new one: if one of them is "true", the new one is.
-// It changes the given map.
+// renameDoNot replaces the old do-not-evict and do-not-consolidate annotations by the new annotation, which is "true" if one of the old
+// annotations is. It changes the given map.
 func renameDoNot(annotations map[string]string, path *field.Path, warnings *conversion.Recorder) {
 	for _, old := range []string{DoNotConsolidateAnnotationKey, DoNotEvictAnnotationKey} {
 		value, ok := annotations[old]
@@ -110,7 +110,8 @@ func renameDoNot(annotations map[string]string, path *field.Path, warnings *conv
 }
 
 // NodePoolFromV1 converts the pool to v1beta1 and reports all losses. The kubelet block and the node class reference are restored from
-// annotations of p. The result shares no memory with p. It is nil if a warning has severity error, unless the options force it.
+// annotations of p. The result shares no memory with p. The result is nil if a warning has severity error and the options don't force a
+// result.
 func NodePoolFromV1(p *v1.NodePool, options ConvertOptions) (*NodePool, conversion.Warnings) {
 	if p == nil {
 		return nil, nil

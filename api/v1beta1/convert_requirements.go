@@ -88,8 +88,8 @@ func hubBudgets(budgets []Budget) []v1.Budget {
 	return out
 }
 
-// budgetsFromHub returns the budgets as budgets of v1beta1, without their reasons. Such a budget applies to every reason, which is never
-// less strict. A budget with an empty list of reasons has no effect and is dropped.
+// budgetsFromHub returns the budgets as budgets of v1beta1, without their reasons. A budget without reasons applies to every reason, so it
+// is at least as strict as before. A budget with an empty list of reasons has no effect and is dropped.
 func budgetsFromHub(budgets []v1.Budget, path *field.Path, warnings *conversion.Recorder) []Budget {
 	if budgets == nil {
 		return nil

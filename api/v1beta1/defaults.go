@@ -23,7 +23,7 @@ func (p *NodePool) Default() {
 // Default does nothing, because a claim has no defaults; it exists so that every kind has the method.
 func (c *NodeClaim) Default() {}
 
-// defaultDisruption sets unset fields that have other defaults, or another place, in v1.
+// defaultDisruption sets the unset fields whose default or path is different in v1.
 func defaultDisruption(d *Disruption) {
 	if d.ConsolidationPolicy == "" {
 		d.ConsolidationPolicy = ConsolidationPolicyWhenUnderutilized

@@ -43,8 +43,8 @@ func (r *ProvisioningRequest) SetCondition(conditionType string, status metav1.C
 	return true
 }
 
-// Outcome returns the condition that describes the request best: the known condition that comes last in the life of a request. While none
-// is known, it is ConditionAccepted with status Unknown.
+// Outcome returns the condition that describes the request best: the known condition that comes last in the life of a request. While no
+// condition is known, Outcome returns ConditionAccepted with status Unknown.
 func (r *ProvisioningRequest) Outcome() metav1.Condition {
 	for _, conditionType := range []string{ConditionFailed, ConditionCapacityRevoked, ConditionBookingExpired, ConditionProvisioned} {
 		if c := r.Condition(conditionType); c.Status != metav1.ConditionUnknown {
@@ -54,8 +54,8 @@ func (r *ProvisioningRequest) Outcome() metav1.Condition {
 	return r.Condition(ConditionAccepted)
 }
 
-// Done reports whether the request has ended: it has failed, its booking has expired, or it was revoked. A request that has ended books
-// no room.
+// Done reports whether the request has ended: it has failed, its booking has expired, or it was revoked. No room is booked for a request
+// that has ended.
 func (r *ProvisioningRequest) Done() bool {
 	return r.Is(ConditionFailed) || r.Is(ConditionBookingExpired) || r.Is(ConditionCapacityRevoked)
 }
@@ -63,8 +63,8 @@ func (r *ProvisioningRequest) Done() bool {
 // Booked reports whether room is booked for the request.
 func (r *ProvisioningRequest) Booked() bool { return r.Is(ConditionProvisioned) && !r.Done() }
 
-// ConsumedBy returns the name of the request that has booked the room that the pod uses, in the pod's namespace. It is empty if the pod
-// uses no booked room.
+// ConsumedBy returns the name of the request that has booked the room that the pod uses, in the pod's namespace. The name is empty if the
+// pod uses no booked room.
 func ConsumedBy(pod *corev1.Pod) string {
 	if pod == nil {
 		return ""

@@ -1,5 +1,5 @@
-// Package v1 contains ProvisioningRequest of the API group autoscaling.x-k8s.io. A ProvisioningRequest asks whether a cluster has, or
-// could have, room for groups of pods before they are created, for example for a job that Kueue has queued. It also contains the
+// Package v1 contains ProvisioningRequest of the API group autoscaling.x-k8s.io. A ProvisioningRequest asks whether a cluster has, or could
+// have, room for groups of pods before they are created, for example for a job that Kueue has queued. The package also contains the
 // validation of the kind, its conditions, and the annotations of pods that use booked room. It does no I/O and does not read the clock.
 //
 //	var request v1.ProvisioningRequest

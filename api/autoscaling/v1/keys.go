@@ -13,7 +13,7 @@ const (
 // The parameters of these classes.
 const (
 	// ParameterValidUntilSeconds is the time in seconds, counted from the request's creation, in which drawknife tries to answer the
-	// request. Without it, DefaultValidFor applies.
+	// request. Without this parameter, DefaultValidFor applies.
 	ParameterValidUntilSeconds = "ValidUntilSeconds"
 	// ParameterNoRetry is "true" if a request of ClassCheckCapacity or ClassBestEffortAtomicScaleUp must fail as soon as there is no
 	// room, instead of being tried again. Nodes that are being launched for the request count as room. "false" is the default.
@@ -23,7 +23,7 @@ const (
 	ParameterPartialCapacityCheck = "partialCapacityCheck"
 	// PartialBook books room for the PodSets for which there is room. The request then counts as provisioned.
 	PartialBook = "bookPartial"
-	// PartialCheckOnly reports which PodSets have room, and books none.
+	// PartialCheckOnly reports for which PodSets there is room, and books no room.
 	PartialCheckOnly = "checkOnly"
 )
 
@@ -105,6 +105,6 @@ const (
 	DetailPlanNodes = "plan.nodes"
 	// DetailPlanExistingPods is how many of the pods have room on existing nodes.
 	DetailPlanExistingPods = "plan.existingPods"
-	// DetailPlanValidUntil is the time until which the answer is valid, in RFC 3339. After that it is computed again.
+	// DetailPlanValidUntil is the time until which the answer is valid, in RFC 3339. After this time, drawknife computes the answer again.
 	DetailPlanValidUntil = "plan.validUntil"
 )

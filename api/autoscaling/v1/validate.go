@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// DefaultValidFor is the time, counted from its creation, in which a request without ParameterValidUntilSeconds is tried.
+	// DefaultValidFor is how long after its creation drawknife tries to answer a request without ParameterValidUntilSeconds.
 	DefaultValidFor = 7 * 24 * time.Hour
 
 	maxPodSets         = 32
@@ -25,8 +25,8 @@ const (
 	maxValidFor = 100 * 365 * 24 * time.Hour
 )
 
-// Validate returns the errors in the request, or nil if it is valid. Each error has the path of the field, the broken rule and the cure. It
-// checks parameters of known classes. Package scheduling/requests checks whether PodTemplates exist.
+// Validate returns the errors in the request, or nil if it is valid. Each error has the path of the field, the broken rule and the
+// correction. It checks parameters of known classes. Package scheduling/requests checks whether PodTemplates exist.
 func (r *ProvisioningRequest) Validate() field.ErrorList {
 	errs := r.validateName()
 	spec := field.NewPath("spec")
