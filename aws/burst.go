@@ -23,23 +23,23 @@ import (
 const DefaultBurstLaunches = 10
 
 const (
-	// burstIdle and burstMax are Idle and Max of the window in which equal launches are merged. Launches of one plan come within
-	// milliseconds of each other, because the calls that read data before them are also merged.
+	// burstIdle and burstMax are the options Idle and Max of the batch.Batcher that merges equal launches. Launches of one plan arrive
+	// within milliseconds of each other, because the calls that read data before the launches are also merged.
 	burstIdle = 50 * time.Millisecond
 	burstMax  = 500 * time.Millisecond
-	// mostInBurst is the maximum number of instances that one CreateFleet call requests. The UIDs of their claims take 19 of the 50 tags
-	// that EC2 allows, so that node classes may have about 20 tags of their own.
+	// mostInBurst is the maximum number of instances that one CreateFleet call requests. The UIDs of their claims need 19 of the 50 tags
+	// that EC2 allows for an instance, so node classes can have about 20 tags of their own.
 	mostInBurst = 200
 )
 
-// burst merges equal launches into fleets of many instances. Create is called for one claim at a time. Calls that arrive together with
-// equal requests become one CreateFleet call if there are enough of them. The instances that EC2 launches are assigned to the claims, and
-// the missing instances are requested again as long as EC2 launches any. Claims that get no instance fail with EC2's reasons.
+// burst merges equal launches into fleets of many instances. Provider.Create is called for one claim at a time. Calls with equal requests
+// that arrive together become one CreateFleet call if there are enough of them. The instances that EC2 launches are assigned to the claims,
+// and the missing instances are requested again as long as EC2 launches any. Claims that get no instance fail with EC2's reasons.
 //
-// If an answer is lost, its instances can still be found: all instances of a fleet have the UIDs of all its claims as tags (see
-// launch.TagBatch). If a process does not know the outcome of a call, it repeats exactly that call, so that EC2 answers it with the same
-// instances. A process that has restarted finds the instances by their tags. Instances whose claims have other instances by then are
-// collected as garbage.
+// If EC2's answer is lost, the instances of the call can still be found: all instances of a fleet have the UIDs of all its claims as tags
+// (see launch.TagBatch). If a process does not know the outcome of a call, it repeats exactly that call, so that EC2 answers it with the
+// same instances. A process that has restarted finds the instances by their tags. If a claim got another instance in the meantime, its
+// instance of the lost call is collected as garbage.
 type burst struct {
 	provider *Provider
 	least    int
@@ -82,8 +82,8 @@ func (b *burst) launch(ctx context.Context, r launch.Request) (*launch.Instance,
 // launch.
 var errAlone = errors.New("launched alone")
 
-// do launches the requests of a window by fleets. It leaves requests to their callers if they are too few for a fleet. It also leaves to
-// their callers as many requests as capacity reservations have room for, because each of these is launched into a reservation.
+// do launches the requests of a batch by fleets. If they are too few for a fleet, their callers launch them instead. Requests for which
+// capacity reservations have room are also launched by their callers, because each of them is launched into a reservation.
 func (b *burst) do(ctx context.Context, requests []*launch.Request) []batch.Answer[*launch.Instance] {
 	answers := make([]batch.Answer[*launch.Instance], len(requests))
 	left := make([]int, len(requests))
@@ -102,7 +102,7 @@ func (b *burst) do(ctx context.Context, requests []*launch.Request) []batch.Answ
 }
 
 // fleets launches requests by CreateFleet calls, as long as EC2 launches any instances and enough requests are left for a fleet. It returns
-// the requests that are left if they are too few for a fleet, or if no fleet can serve them. All other requests have their answers.
+// the requests that are left if they are too few for a fleet, or if no fleet can serve them. All other requests then have an answer.
 func (b *burst) fleets(ctx context.Context, requests []*launch.Request, left []int, answers []batch.Answer[*launch.Instance]) []int {
 	for len(left) >= b.least {
 		rest, err := b.fleet(ctx, requests, left, answers)
@@ -154,8 +154,8 @@ func (b *burst) remember(t launch.Together, err error) {
 	}
 }
 
-// doubtOf returns the call of unknown outcome that contained the claim. It is nil if there is none, or if the instances of the call would
-// be visible by now.
+// doubtOf returns the call of unknown outcome that contained the claim. It returns nil if there is no such call, or if the call was so long
+// ago that its instances are visible by now.
 func (b *burst) doubtOf(uid types.UID) *doubt {
 	b.mu.Lock()
 	defer b.mu.Unlock()

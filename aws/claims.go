@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// resolver finds instance types, once for each node class. It is used for one call.
+// resolver finds instance types, once for each node class. A resolver is used for one call of Provider.
 type resolver struct {
 	classes map[string]*awsv1.EC2NodeClass
 	types   map[poolOfClass]map[string]*cloudprovider.InstanceType
@@ -98,7 +98,8 @@ func (p *Provider) offeringOf(i instances.Instance, t *cloudprovider.InstanceTyp
 	return nil
 }
 
-// claimOf makes a claim from an instance. class, type and offering may be nil. The claim shares nothing with them (CP-CREATE-06).
+// claimOf makes a claim from an instance. class, type and offering may be nil. The claim shares no memory with class, type and offering
+// (CP-CREATE-06).
 func (p *Provider) claimOf(i instances.Instance, class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType, o *cloudprovider.Offering) *v1.NodeClaim {
 	if p.config.WithoutReservedCapacity && i.CapacityType == v1.CapacityTypeReserved {
 		i.CapacityType, i.Reservation = v1.CapacityTypeOnDemand, nil
@@ -124,7 +125,7 @@ func (p *Provider) claimOf(i instances.Instance, class *awsv1.EC2NodeClass, t *c
 	return claim
 }
 
-// present leaves out resources that an instance lacks, including EFA unless it really has such interfaces.
+// present leaves out resources that an instance lacks. EFA is left out if the instance was launched without EFA interfaces.
 func present(list corev1.ResourceList, i instances.Instance) corev1.ResourceList {
 	maps.DeleteFunc(list, func(name corev1.ResourceName, quantity resource.Quantity) bool {
 		return quantity.IsZero() || name == instancetype.ResourceEFA && i.EFAs == 0

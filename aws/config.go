@@ -27,8 +27,8 @@ type Config struct {
 	ReservedENIs int64
 	// InstanceTypes are further settings for making instance types from EC2's facts: PodDensity (how the network assigns addresses to pods,
 	// for prefix delegation and custom networking), MemoryPrior, FractionalGPUs, DeviceDrivers, DeviceResources, HugePages, WithoutPodENI.
-	// Leave fields zero that the provider sets itself: zones, placement groups, discovered memory. VMMemoryOverheadPercent and ReservedENIs
-	// are set above.
+	// Do not set the fields that the provider sets itself: zones, placement groups, discovered memory. VMMemoryOverheadPercent and
+	// ReservedENIs have their own fields in Config.
 	InstanceTypes instancetype.Options
 	// IsolatedVPC means that neither the price list nor IAM can be reached: node classes must name an instance profile instead of a
 	// role.
@@ -40,17 +40,18 @@ type Config struct {
 	// means that each launch has its own call. Nil means DefaultBurstLaunches.
 	BurstLaunches *int
 	// ServeAlpha serves Provisioners (v1alpha5) in addition to NodePools: their instances have the tags of that API version, so a second
-	// call lists them by these tags. Instances launched for Provisioners have these tags even if ServeAlpha is off, but then they are not
-	// found: set it while Provisioners, or claims or instances of them, exist.
+	// call lists them by these tags. Instances launched for Provisioners have these tags even if ServeAlpha is off, but they are then not
+	// found. Set ServeAlpha as long as Provisioners, their claims or their instances exist.
 	ServeAlpha bool
 	// ZonalShift avoids zones that a zonal shift moves the EKS cluster away from.
 	ZonalShift bool
-	// TypesEvery and PricesEvery are how often types and on-demand prices are read, more than 0. Nil means every 12 hours.
+	// TypesEvery and PricesEvery are the intervals in which types and on-demand prices are read; they must be more than 0. Nil means every
+	// 12 hours.
 	TypesEvery, PricesEvery *time.Duration
-	// SpotPricesEvery is how often spot prices are read, more than 0. Nil means prices.DefaultSpotEvery.
+	// SpotPricesEvery is the interval in which spot prices are read; it must be more than 0. Nil means prices.DefaultSpotEvery.
 	SpotPricesEvery *time.Duration
-	// ImagesEvery and SubnetsEvery are how often images and subnets are looked for, at least a minute. Nil means every minute. A longer
-	// interval saves calls if there are many node classes, but finds new images and subnets later.
+	// ImagesEvery and SubnetsEvery are the intervals in which images and subnets are looked for, at least a minute. Nil means every minute.
+	// A longer interval saves calls if there are many node classes, but finds new images and subnets later.
 	ImagesEvery, SubnetsEvery *time.Duration
 	// InterruptionQueue is the name of the SQS queue that EventBridge sends events about instances to, neither its ARN nor its URL.
 	// Empty means that there is no queue, and that only problems reported by EC2 itself are noticed.
@@ -67,14 +68,14 @@ type Config struct {
 	// Commitments reads Savings Plans and Reserved Instances of the account, and which instances of the region use them; see
 	// Provider.Commitments. It needs more permissions.
 	Commitments bool
-	// With CostExplorer, Commitments also asks Cost Explorer how much the whole account uses, and for discounts. These are some requests
-	// twice a day, and AWS charges $0.01 for each. It has no effect without Commitments.
+	// With CostExplorer, Commitments also asks Cost Explorer how much the whole account uses, and for discounts. This causes some requests
+	// twice a day, and AWS charges $0.01 for each request. It has no effect without Commitments.
 	CostExplorer bool
 	// SpotScoreConfigurations is the maximum number of different sets of types about which SpotPlacementScores may ask EC2 within 24 hours;
 	// 0 means none. EC2 limits this number for each account: 10 is safe if only one cluster asks.
 	SpotScoreConfigurations int
 	// UnavailableFor is how long an offering counts as unavailable after EC2 had no capacity, UnavailableForAtMost the maximum after
-	// repeated refusals; both more than 0. Nil means 3 minutes and half an hour.
+	// repeated refusals. Both must be more than 0. Nil means 3 minutes and half an hour.
 	UnavailableFor, UnavailableForAtMost *time.Duration
 	// ReportInterruptionsOnly removes interruption messages after they were passed to Options.OnInterruption, without acting on
 	// them.

@@ -23,21 +23,23 @@
 // ConvertOptions.Force is set.
 //
 // Two fields are written explicitly, because they have other defaults in v1: consolidationPolicy and expireAfter. In v1 the kubelet block
-// is in the node class, which this package does not have. The conversion stores the block in the annotation KubeletAnnotationKey, and restores it
-// from there. Package aws/convert moves it to the node class. Losses in status cause no warnings, because controllers observe it again:
-// the severity of conditions, the conditions Empty and Expired, and in the conversion back the fields that only v1 has.
+// is in the node class, which this package does not have. The conversion stores the block in the annotation KubeletAnnotationKey, and
+// restores it from there. Package aws/convert moves it to the node class. Losses in status cause no warnings, because controllers observe
+// the status again. Lost are the severity of conditions, the conditions Empty and Expired, and in the conversion back the fields that only
+// v1 has.
 //
 // Converting from v1beta1 to v1 and back returns the same object, except for what the warnings say, the two defaults, and status. The
 // conversion from v1 to v1beta1 loses fields that only v1 has.
 //
 // # Deliberate differences
 //
-// With ConvertOptions.ReferenceCompat, the result is that of Karpenter's conversion webhook. Without it, these things are different:
+// With ConvertOptions.ReferenceCompat, the result is that of Karpenter's conversion webhook. Without ReferenceCompat, the result is
+// different in these points:
 //
 //   - Consolidation that is off (WhenUnderutilized with consolidateAfter Never) stays off; the webhook turns it on, and
 //     does not restore Never in the conversion back.
-//   - The node class reference is not kept in an annotation. The conversion back writes its group with
-//     version v1beta1 as apiVersion; the webhook writes no apiVersion without the annotation.
+//   - The node class reference is not kept in an annotation. The conversion back writes an apiVersion with the reference's group and
+//     version v1beta1; the webhook writes no apiVersion without the annotation.
 //
 // The types have no locks: goroutines may read an object concurrently as long as nobody changes it.
 //

@@ -100,7 +100,7 @@ type ConsolidationPolicy string
 const (
 	// ConsolidationPolicyWhenEmpty removes only nodes without pods that would have to move.
 	ConsolidationPolicyWhenEmpty ConsolidationPolicy = "WhenEmpty"
-	// ConsolidationPolicyWhenUnderutilized also removes or replaces nodes whenever that is cheaper. v1 calls it
+	// ConsolidationPolicyWhenUnderutilized also removes or replaces other nodes whenever that lowers the cost. v1 calls it
 	// WhenEmptyOrUnderutilized.
 	ConsolidationPolicyWhenUnderutilized ConsolidationPolicy = "WhenUnderutilized"
 )

@@ -18,6 +18,6 @@ type ConvertOptions struct {
 	OwnerExpireAfter v1.NillableDuration
 	// ReferenceCompat produces the result of Karpenter's conversion webhook where it differs: see the package comment.
 	ReferenceCompat bool
-	// Force returns an object even if there are warnings of severity error. Without it the object is then nil.
+	// Force returns an object even if there are warnings of severity error. Without Force, the object is nil in this case.
 	Force bool
 }

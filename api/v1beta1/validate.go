@@ -13,11 +13,11 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Validate returns the errors in the pool, or nil if it is valid. Each error has the path of the field, the broken rule and the cure. Unset
-// fields are checked with their defaults. Whether a label key is restricted depends on the provider's vocabulary; package api/requirements
-// checks that on the converted pool.
+// Validate returns the errors in the pool, or nil if it is valid. Each error has the path of the field, the broken rule and the correction.
+// Unset fields are checked with their defaults. Whether a label key is restricted depends on the provider's vocabulary; package
+// api/requirements checks that on the converted pool.
 func (p *NodePool) Validate() field.ErrorList {
-	// Fields with the same place and rules in v1 are checked by v1's rules.
+	// Fields with the same path and rules in v1 are checked by v1's validation.
 	same := &v1.NodePool{ObjectMeta: p.ObjectMeta, Spec: v1.NodePoolSpec{Limits: p.Spec.Limits, Weight: p.Spec.Weight}}
 	same.Spec.Template.ObjectMeta = p.Spec.Template.ObjectMeta
 	same.Spec.Template.Spec = v1.NodeClaimTemplateSpec{
@@ -47,8 +47,8 @@ func (p *NodePool) Validate() field.ErrorList {
 	return append(errs, validateDisruption(&p.Spec.Disruption, spec.Child("disruption"))...)
 }
 
-// Validate returns the errors in the claim, or nil if it is valid. Each error has the path of the field, the broken rule and the cure.
-// See NodePool.Validate for what package api/requirements checks instead.
+// Validate returns the errors in the claim, or nil if it is valid. Each error has the path of the field, the broken rule and the
+// correction. See NodePool.Validate for what package api/requirements checks instead.
 func (c *NodeClaim) Validate() field.ErrorList {
 	same := &v1.NodeClaim{ObjectMeta: c.ObjectMeta, Spec: v1.NodeClaimSpec{
 		Taints: c.Spec.Taints, StartupTaints: c.Spec.StartupTaints, Requirements: hubRequirements(c.Spec.Requirements),
@@ -63,7 +63,7 @@ func anyReference() v1.NodeClassReference {
 	return v1.NodeClassReference{Group: "any.example", Kind: "Any", Name: "any"}
 }
 
-// validateSpec checks fields that v1 does not have, or leaves to the vocabulary.
+// validateSpec checks the fields that v1 does not have, and those that v1 checks only with the provider's vocabulary.
 func validateSpec(s *NodeClaimSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range s.Requirements {

@@ -23,7 +23,7 @@ type Catalog struct {
 	Region string
 	// Zones of the region.
 	Zones []Zone
-	// Sources say, for people, where the facts come from and what day they are from, by key: "hardware", and the keys in
+	// Sources are texts for people that say where the facts come from and what day they are from, by key: "hardware", and the keys in
 	// Type.OnDemandFrom and Type.SpotFrom.
 	Sources map[string]string
 	// PriceFacts say how reliable prices are, by the keys of Sources; see OnDemandFacts.

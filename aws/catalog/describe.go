@@ -19,8 +19,8 @@ const (
 
 // ParseDescribeInstanceTypes makes a catalogue from the output of `aws ec2 describe-instance-types --output json` and a prices file (see
 // Prices). Fields of EC2's answer that this package does not know are ignored, because EC2 adds some every year; unknown fields in the
-// prices file are errors. EC2's answer does not say how many branch interfaces a type can have. This is taken from the embedded catalogue,
-// and unknown for types that are not in it.
+// prices file are errors. EC2's answer does not say how many branch interfaces a type can have. This number is taken from the embedded
+// catalogue. It is unknown for types that are not in the embedded catalogue.
 func ParseDescribeInstanceTypes(answer, prices io.Reader) (*Catalog, error) {
 	data, err := readAll(answer, "instance types")
 	if err != nil {
@@ -75,7 +75,7 @@ func parseDescribe(answer, prices []byte, builtIn *Catalog) (*Catalog, error) {
 	return New(c)
 }
 
-// answerError is like recordError, for a record of EC2's answer.
+// answerError is like recordError, but for a record of EC2's answer.
 func answerError(i int, name string, err error) error {
 	record, marshalErr := json.Marshal(map[string]string{"name": name})
 	if marshalErr != nil {
@@ -301,9 +301,9 @@ func accelerators(devices []deviceInfo) []Accelerator {
 	return out
 }
 
-// sustainedMbps returns the bandwidth in Mbit/s that EC2 guarantees for a grade. An exact grade ("100 Gigabit", "4x 100 Gigabit") counts as
-// it is, an "Up to" grade counts as the sum of the cards' baselines, and Low, Moderate and High guarantee nothing: 0. The rule agrees with
-// Amazon's published tables of baseline bandwidth on all but three of 1,373 types.
+// sustainedMbps returns the bandwidth in Mbit/s that EC2 guarantees for a grade. An exact grade ("100 Gigabit", "4x 100 Gigabit")
+// guarantees its own bandwidth, and an "Up to" grade the sum of the cards' baselines. For Low, Moderate and High, which guarantee nothing,
+// the result is 0. The rule agrees with Amazon's published tables of baseline bandwidth on all but three of 1,373 types.
 func sustainedMbps(grade string, cards []networkCardInfo) int64 {
 	if strings.HasPrefix(grade, "Up to ") {
 		sum := 0.0
@@ -331,7 +331,7 @@ func sustainedMbps(grade string, cards []networkCardInfo) int64 {
 	return mbps(gbps * float64(times))
 }
 
-// mbps rounds Gbit/s to whole Mbit/s. For impossible values it returns -1, which every check refuses.
+// mbps rounds Gbit/s to whole Mbit/s. For an impossible value it returns -1, which validate refuses.
 func mbps(gbps float64) int64 {
 	v := math.Round(gbps * 1000)
 	if math.IsNaN(v) || v < 0 || v > maxRate {

@@ -13,7 +13,7 @@ type Description struct {
 	Region string
 	// Source says, for people, where the facts come from and what day they are from.
 	Source string
-	// Records are the entries of InstanceTypes in DescribeInstanceTypes' answers, each as JSON with the API's names.
+	// Records are the entries of InstanceTypes in the answers to DescribeInstanceTypes, each as JSON with the API's names.
 	Records [][]byte
 	// Zones are the names of the zones that offer each type, by type, from DescribeInstanceTypeOfferings.
 	Zones map[string][]string
@@ -22,9 +22,9 @@ type Description struct {
 }
 
 // FromDescription makes a catalogue without prices from EC2's answers. Records that can't be used are left out, and skipped has a
-// *FieldError for each. So one type that EC2 describes in a new way does not make all others unusable. The number of branch interfaces of
-// a type is taken from builtIn, which may be nil. If builtIn is a catalogue of the same region, the band of interruptions is also taken
-// from it.
+// *FieldError for each. So one type that EC2 describes in a new format does not make the other types unusable. The number of branch
+// interfaces of a type is taken from builtIn, which may be nil. If builtIn is a catalogue of the same region, the band of interruptions is
+// also taken from it.
 func FromDescription(d Description, builtIn *Catalog) (c *Catalog, skipped []error, err error) {
 	out := Catalog{
 		Region:  d.Region,

@@ -17,8 +17,8 @@
 //     because EC2's answer has neither prices nor zones.
 //   - [New] makes a catalogue of records from elsewhere.
 //
-// All four return a [Catalog] with the same guarantees: types are sorted by name and unique, and every number is finite, not negative, and
-// small enough that calculations with it cannot overflow.
+// All of these functions return a [Catalog] with the same guarantees: types are sorted by name and unique, and every number is finite, not
+// negative, and small enough that calculations with it cannot overflow.
 //
 // # Refreshing the embedded catalogue
 //

@@ -15,8 +15,8 @@ var localZonePrices string
 const localZoneSource = "built-in price snapshot of Local Zones"
 
 // LocalZonePrices returns the built-in on-demand prices of a region's Local Zones, by group of zones: us-west-2-lax-1 for the zones
-// us-west-2-lax-1a and us-west-2-lax-1b. It is empty for regions without any. Types without a price there are missing. The prices are older
-// than the catalogue's own: docs/catalog.md states their day.
+// us-west-2-lax-1a and us-west-2-lax-1b. It is empty for regions without Local Zones. Types without a price there are missing. The prices
+// are older than the catalogue's own: docs/catalog.md states their day.
 func LocalZonePrices(region string) (map[string]*Regional, error) {
 	head, _, _ := strings.Cut(localZonePrices, "\n")
 	groups := map[string]*Regional{}

@@ -22,8 +22,8 @@ func Load(r io.Reader) (*Catalog, error) {
 }
 
 // Parse parses a catalogue file. It is strict: an unknown field, a missing or unreasonable number, a duplicate type or an unknown zone
-// makes the whole file invalid. For a wrong fact the error is a *FieldError with the type and the field; for text that isn't JSON it is an
-// error with the position.
+// makes the whole file invalid. For an invalid value, the error is a *FieldError with the type and the field. For text that isn't JSON, the
+// error contains the position.
 func Parse(data []byte) (*Catalog, error) {
 	if len(data) > MaxBytes {
 		return nil, tooLarge("catalogue")

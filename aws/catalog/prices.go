@@ -43,10 +43,11 @@ type Prices struct {
 type TypePrices struct {
 	// OnDemand is the on-demand price in USD per hour; 0 or absent if it is not sold on demand.
 	OnDemand float64 `json:"onDemand,omitempty"`
-	// Dedicated is the on-demand price of a Dedicated Instance in USD per hour; 0 or absent if unknown. Only package prices reads it.
+	// Dedicated is the on-demand price of a Dedicated Instance in USD per hour; 0 or absent if unknown. Only package prices reads
+	// Dedicated.
 	Dedicated float64 `json:"dedicated,omitempty"`
 	// Local are on-demand prices in USD per hour of zones that have their own, such as Local Zones, by zone name. Only package prices reads
-	// them.
+	// Local.
 	Local map[string]float64 `json:"local,omitempty"`
 	// Spot prices in USD per hour by zone name. A missing zone has no spot offering.
 	Spot map[string]float64 `json:"spot,omitempty"`

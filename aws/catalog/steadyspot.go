@@ -17,8 +17,8 @@ const (
 // of a single day, such as the built-in ones. It does not change current prices or prices that the user provided.
 //
 // Each zone of a type has the median of the prices seen in its zones. A median whose share of the on-demand price is below the lower
-// quartile of all types is raised to that quartile: many of these types had just been launched, when demand was low. Such prices are
-// estimates, as EstimatedSource and the facts of their source say. No price is above the on-demand price, because on-demand instances can
+// quartile of all types is raised to that quartile: many of these types had just been launched, when demand was low. The changed prices
+// count as estimates: see EstimatedSource and Catalog.PriceFacts. No price is above the on-demand price, because on-demand instances can
 // always replace spot instances. SpotRange still returns the prices that were seen. If no price changes, the catalogue itself is returned.
 func SteadySpot(c *Catalog) *Catalog {
 	if c == nil {

@@ -32,7 +32,7 @@ type Type struct {
 	Burstable bool `json:"burstable,omitempty"`
 	// CurrentGeneration is true if EC2 marks the type as current generation.
 	CurrentGeneration bool `json:"current,omitempty"`
-	// Enclaves is true when Nitro Enclaves are supported.
+	// Enclaves is true if the type supports Nitro Enclaves.
 	Enclaves bool `json:"enclaves,omitempty"`
 	// DedicatedHosts is true if the type runs on Dedicated Hosts.
 	DedicatedHosts bool `json:"hosts,omitempty"`
@@ -101,8 +101,8 @@ type Network struct {
 	EFA int64 `json:"efa,omitempty"`
 	// EncryptInTransit is true when traffic between such instances is encrypted by the hardware.
 	EncryptInTransit bool `json:"encryptInTransit,omitempty"`
-	// BandwidthWeightings are the ways in which such instances can divide their bandwidth between network and EBS volumes, sorted:
-	// "default", "ebs-1", "vpc-1". Empty if the weighting can't be chosen.
+	// BandwidthWeightings are the settings by which instances of the type can divide their bandwidth between network and EBS volumes,
+	// sorted: "default", "ebs-1", "vpc-1". Empty if the weighting can't be chosen.
 	BandwidthWeightings []string `json:"weightings,omitempty"`
 }
 
@@ -220,8 +220,8 @@ type Accelerator struct {
 }
 
 // SpotPrice returns the spot price, in USD per hour, in the i-th zone of the type (Zones[i]), or 0 if there is none. The i-th zone has the
-// i-th price. Zones beyond the end of the list have its highest price, so that no price is too low if the list does not assign prices to
-// zones.
+// i-th price. Zones beyond the end of the list of prices have the highest price of the list, so that no price is too low if the list does
+// not assign prices to zones.
 func (t *Type) SpotPrice(i int) float64 {
 	if i < 0 || i >= len(t.Zones) || len(t.SpotUSD) == 0 {
 		return 0

@@ -29,8 +29,8 @@ func WindowsLicences() map[string]float64 {
 }
 
 // WindowsLicence returns what the Windows licence adds to the on-demand or spot price of an instance of the type, USD per hour. exceptions
-// is the result of WindowsLicences; nil applies only the rule. For 98 % of 11,961 prices of all regions, the price is the Linux price plus
-// this licence; the others are for types from before 2016. For a nil type it is 0.
+// is the result of WindowsLicences; nil means that there are no exceptions. For 98 % of 11,961 prices of all regions, the Windows price is
+// the Linux price plus this licence; the other prices are for types from before 2016. For a nil type the result is 0.
 func WindowsLicence(t *Type, exceptions map[string]float64) float64 {
 	if t == nil {
 		return 0

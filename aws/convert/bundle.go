@@ -34,17 +34,18 @@ type bundle struct {
 	// live means that the objects come from an API server, not from manifests.
 	live    bool
 	entries []*entry
-	// refused are documents with an error; nothing of them is kept.
+	// refused contains the documents with an error, by index; nothing of them is in the result.
 	refused map[int]bool
-	// said has the warnings of each document.
+	// said has the warnings of each document, in the order of documents.
 	said []conversion.Warnings
-	// documents are the input.
+	// documents is the input of the conversion.
 	documents []Document
-	// judged has the paths of the faults that judge found in each document, so that conversions don't report them again.
+	// judged has the paths of the errors that judge found in each document, so that conversions don't report these errors again.
 	judged []map[string]bool
 }
 
-// note records warnings of a document; if one is an error, nothing of the document is kept, unless Options.Force is set.
+// note records warnings of a document. If a warning has severity error, the result has nothing of the document, unless Options.Force is
+// set.
 func (b *bundle) note(document int, warnings conversion.Warnings) {
 	for _, w := range warnings {
 		again := w.Code == conversion.CodeReferenceRefused && slices.ContainsFunc(b.said[document], func(said conversion.Warning) bool {
@@ -160,7 +161,7 @@ func inProvider(warnings conversion.Warnings, name string) conversion.Warnings {
 	return out
 }
 
-// limitDensity limits nodes of the pool to 110 pods and returns true, unless the pool has its own limit.
+// limitDensity limits nodes of the pool to 110 pods and returns true. If the pool has its own limit, it returns false.
 func limitDensity(p *v1beta1.NodePool) bool {
 	const pods = 110
 	spec := &p.Spec.Template.Spec
@@ -202,7 +203,7 @@ func (b *bundle) takeNodeTemplate(i int, n *awsv1alpha1.AWSNodeTemplate) {
 	}
 }
 
-// takeInstance adds a live Machine; it leaves out the manifest of a Machine, since Machines are replaced, not rewritten.
+// takeInstance adds a Machine from an API server. It leaves out a Machine from a manifest, because Machines are replaced and not rewritten.
 func (b *bundle) takeInstance(i int, m *v1alpha5.Machine) {
 	if !b.live {
 		more := conversion.NewRecorder(v1alpha5.KindMachine, m.Name)
@@ -273,7 +274,7 @@ func (b *bundle) toV1() {
 			continue
 		}
 		if b.live {
-			// A live object keeps its kubelet block in the annotation.
+			// An object from an API server keeps its kubelet block in the annotation.
 			warnings = slices.DeleteFunc(warnings, func(w conversion.Warning) bool { return w.Code == conversion.CodeKubeletAnnotated })
 		}
 		e.object = out

@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/api/conversion"
 )
 
-// Bounds of the input.
+// Limits on the size of the input.
 const (
 	// MaxBytes is the largest size of all sources together.
 	MaxBytes = 64 << 20
@@ -53,12 +53,12 @@ type DecodeOptions struct {
 type Document struct {
 	// Position in the input.
 	Position Position
-	// Object is a *v1alpha5.Provisioner or one of the other kinds that are converted, or *unstructured.Unstructured for
-	// every other kind. Nil if it could not be read or is no object; Warnings say why.
+	// Object is a *v1alpha5.Provisioner or one of the other kinds that are converted, or *unstructured.Unstructured for every other kind.
+	// It is nil if the document could not be read or is no Kubernetes object; Warnings say why.
 	Object Object
 	// Warnings are the fields that were left out (conversion.CodeUnknownField), or why there is no object.
 	Warnings conversion.Warnings
-	// kubelet is the block of a NodePool of v1, which has no such field, or nil if there is none.
+	// kubelet is the kubelet block of a NodePool of v1, although v1 has no such field; nil if the document has no such block.
 	kubelet json.RawMessage
 	// strayed is the error about the pool's kubelet block that strict reading reports unless the pool's node class is in the input; empty
 	// if there is no such error.
@@ -72,13 +72,13 @@ type decoder struct {
 	problems  []Problem
 	// before is the number of documents that precede each problem.
 	before []int
-	// found is Source.Found of the present source.
+	// found is Source.Found of the source that is being read.
 	found bool
 }
 
 // Decode reads the sources in order: YAML documents, JSON objects and lists, in any mixture of generations and kinds. Only apiVersion and
 // kind decide the kind of an object. Text that is no YAML or JSON, fields of the wrong type and, with Strict, unknown fields cause a
-// *DecodeError with all problems; then no documents are returned, unless KeepGoing requests those that can be read.
+// *DecodeError with all problems; no documents are then returned. With KeepGoing, the documents that can be read are returned instead.
 func Decode(options DecodeOptions, sources ...Source) ([]Document, error) {
 	d := &decoder{options: options}
 	size := 0

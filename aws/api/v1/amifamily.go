@@ -59,8 +59,8 @@ type Alias struct {
 // String is the alias as it is written in a manifest.
 func (a Alias) String() string { return strings.ToLower(string(a.Family)) + "@" + a.Version }
 
-// ParseAlias reads "family@version". The family is al2, al2023, bottlerocket, windows2019, windows2022 or windows2025,
-// in lower case; Windows has no version but latest. There is exactly one @.
+// ParseAlias reads "family@version". The family is al2, al2023, bottlerocket, windows2019, windows2022 or windows2025, in lower case; for
+// Windows the only version is latest. There is exactly one @.
 func ParseAlias(text string) (Alias, error) {
 	name, version, found := strings.Cut(text, "@")
 	if !found || name == "" || version == "" || strings.Contains(version, "@") {
@@ -112,8 +112,8 @@ func (s *EC2NodeClassSpec) EffectiveAMIFamily() AMIFamily {
 	return AMIFamilyCustom
 }
 
-// VolumeTypes are the types of the EBS volumes that instances of the class get, each once, sorted. Volumes without a type are left
-// out, because the image decides. The caller owns the slice.
+// VolumeTypes are the types of the EBS volumes that instances of the class get, each once, sorted. Volumes without a type are left out,
+// because the image determines their type. The caller owns the slice.
 func (s *EC2NodeClassSpec) VolumeTypes() []string {
 	mappings := s.BlockDeviceMappings
 	if len(mappings) == 0 {
@@ -130,8 +130,8 @@ func (s *EC2NodeClassSpec) VolumeTypes() []string {
 }
 
 // DefaultBlockDeviceMappings returns the volumes of a family when the node class has no mapping of its own. All are encrypted gp3 volumes;
-// the last one holds the kubelet's files. It is nil for Custom, whose image decides; an unknown family gets the volumes of AL2. The caller
-// owns the slice and what it points to.
+// the last one holds the kubelet's files. The result is nil for Custom, because the image determines the volumes. An unknown family gets
+// the volumes of AL2. The caller owns the slice and what it points to.
 func DefaultBlockDeviceMappings(family AMIFamily) []BlockDeviceMapping {
 	volume := func(device, size string) BlockDeviceMapping {
 		encrypted, kind, quantity := true, VolumeTypeGP3, resource.MustParse(size)

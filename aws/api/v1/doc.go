@@ -20,7 +20,8 @@
 //
 //   - There is one set of defaults, available as a function in addition to the API server's.
 //   - A malformed alias is an error, never a panic. An alias has exactly one @.
-//   - A selector list with one bad term among good ones is refused, and so is an SSM parameter together with an id or an alias.
+//   - A selector list with an invalid term is refused even if other terms are valid. An SSM parameter together with an id or an alias is
+//     also refused.
 //   - Volumes may have any size from 1G to 64Ti, and a mapping needs its ebs block.
 //   - All errors of the kubelet block are reported, not only the first wrong type.
 //   - Expressions in the kubelet block are distinguished from numbers and refused unless the provider supports them; this package does not

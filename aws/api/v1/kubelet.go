@@ -53,7 +53,7 @@ type KubeletConfiguration struct {
 	// CPUCFSQuota enforces CPU limits by CFS quota. Nil means the kubelet's default, which is on.
 	// +optional
 	CPUCFSQuota *bool `json:"cpuCFSQuota,omitempty"`
-	// Other contains all further keys with their values. Keys of the fields above do not belong here and are not written.
+	// Other contains all further keys with their values. A key that has its own field above is not written from Other.
 	Other map[string]RawJSON `json:"-"`
 }
 

@@ -134,7 +134,7 @@ func loggingShape() shape {
 	})
 }
 
-// validateShape reports unknown keys at any depth and values of the wrong type. It reports all faults, in the order of keys.
+// validateShape reports unknown keys at any depth and values of the wrong type. It reports all errors, in the order of keys.
 func validateShape(raw RawJSON, want shape, path *field.Path) field.ErrorList {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Bounds of the API.
+// The lengths and values that the API accepts.
 const (
 	maxSelectorTerms       = 30
 	maxSelectorTags        = 20
@@ -29,8 +29,9 @@ type Features struct {
 	KubeletExpressions bool
 }
 
-// Validate returns what is wrong with the node class, each error with its path, the rule and the cure; nil if it is valid. Unset fields are
-// checked with their defaults. All Features are off: a provider that supports some (see aws.Config.Features) uses ValidateWith.
+// Validate returns the errors in the node class, or nil if it is valid. Each error has the path of the field, the broken rule and the
+// correction. Unset fields are checked with their defaults. All Features are off: a provider that supports some (see aws.Config.Features)
+// uses ValidateWith.
 func (c *EC2NodeClass) Validate() field.ErrorList { return c.ValidateWith(Features{}) }
 
 // ValidateWith is like Validate, for a provider that supports the given features.
@@ -130,7 +131,7 @@ func oneOf[T ~string](value *T, path *field.Path, known ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(path, *value, known)}
 }
 
-// between returns an error if value is set and not between least and most.
+// between returns an error if value is set, and is less than least or more than most.
 func between[T int32 | int64](value *T, path *field.Path, least, most T) field.ErrorList {
 	if value == nil || *value >= least && *value <= most {
 		return nil
@@ -146,8 +147,8 @@ func notNegative[T int32 | int64](value *T, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, *value, "must not be negative")}
 }
 
-// listLength returns an error if a list has more than most entries. The error states the number of entries, which that of field.TooMany
-// does not.
+// listLength returns an error if a list has more than most entries. The error states the number of entries, unlike the error of
+// field.TooMany.
 func listLength(path *field.Path, have, most int) field.ErrorList {
 	if have <= most {
 		return nil

@@ -29,8 +29,8 @@ func ReservedResources() []string { return []string{"cpu", "ephemeral-storage", 
 
 var percentageForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?%$`)
 
-// validateKubelet checks the values of the block and whether the family supports them. For keys without a field, it checks only whether
-// they exist and whether their values have the right form.
+// validateKubelet checks the values of the block and whether the family supports them. For keys that have no field in KubeletConfiguration,
+// it checks only whether the kubelet knows them and whether their values have the right form.
 func validateKubelet(k *KubeletConfiguration, family AMIFamily, features Features, path *field.Path) field.ErrorList {
 	if k == nil {
 		return nil
@@ -192,7 +192,7 @@ func validateOther(other map[string]RawJSON, path *field.Path) field.ErrorList {
 }
 
 // validateFamilySupport refuses settings that a family's start-up configuration can't express. AL2023 can express every key. Custom can
-// express none, so the user's own user data must contain them.
+// express no settings, so the user's own user data must contain them.
 func validateFamilySupport(k *KubeletConfiguration, family AMIFamily, path *field.Path) field.ErrorList {
 	if family == AMIFamilyAL2023 || family == AMIFamilyCustom {
 		return nil

@@ -148,7 +148,7 @@ type termField struct {
 
 type termFields []termField
 
-// validateTerm checks a single term: a bad term is refused even among good ones.
+// validateTerm checks a single term. An invalid term is refused even if other terms are valid.
 func validateTerm(path *field.Path, fields termFields) field.ErrorList {
 	var selecting, given []string
 	var loner string

@@ -34,9 +34,9 @@ func (n *AWSNodeTemplate) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conver
 	return hub, append(warnings, slices.DeleteFunc(more, told)...)
 }
 
-// ToV1Beta1 converts the node template to a node class, and reports all changes. The node template should be valid (see Validate): faults
-// are found again in the result, as conversion.CodeResultInvalid. The result shares no memory with n. It is nil if a warning has severity
-// error, unless the options force it; all such warnings are reported at once.
+// ToV1Beta1 converts the node template to a node class, and reports all changes. The node template should be valid (see Validate): its
+// errors also appear in the result, and are reported as conversion.CodeResultInvalid. The result shares no memory with n. The result is nil
+// if a warning has severity error and the options don't force a result. All such warnings are reported at once.
 func (n *AWSNodeTemplate) ToV1Beta1(options ConvertOptions) (*v1beta1.EC2NodeClass, conversion.Warnings) {
 	warnings := conversion.NewRecorder(KindAWSNodeTemplate, n.Name)
 	in := n.DeepCopy()
@@ -84,8 +84,8 @@ func (n *AWSNodeTemplate) ToV1Beta1(options ConvertOptions) (*v1beta1.EC2NodeCla
 	return out, warnings.Warnings()
 }
 
-// identityToBeta keeps the instance profile if Identity is IdentityKeep, and otherwise writes the role of the options. The role of a
-// profile is unknown here.
+// identityToBeta keeps the instance profile if Identity is IdentityKeep, and otherwise writes the role of the options. This function can't
+// find out the role of a profile.
 func identityToBeta(in *AWSNodeTemplate, out *v1beta1.EC2NodeClass, options ConvertOptions, warnings *conversion.Recorder) {
 	path := field.NewPath("spec", "instanceProfile")
 	profile := options.DefaultInstanceProfile
@@ -109,7 +109,7 @@ func identityToBeta(in *AWSNodeTemplate, out *v1beta1.EC2NodeClass, options Conv
 	}
 }
 
-// tagsToBeta adds the tags of options.GlobalTags whose keys own lacks, and drops tags that some release of v1beta1 refuses.
+// tagsToBeta adds the tags of options.GlobalTags whose keys are missing in own, and drops tags that some release of v1beta1 refuses.
 func tagsToBeta(own map[string]string, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) map[string]string {
 	out := maps.Clone(own)
 	var merged []string
@@ -203,8 +203,8 @@ func mappingsToBeta(mappings []BlockDeviceMapping, options ConvertOptions, path 
 // sizeForm is the form of a size that every release accepts.
 var sizeForm = regexp.MustCompile(`^[0-9]+(Gi|G|Ti|T)$`)
 
-// volumeSize converts the size to a unit that the API accepts: to G if only that is exact, otherwise to Gi, rounded up. It returns false
-// for invalid sizes, which validation refuses.
+// volumeSize converts the size to a unit that the API accepts: to G if the size is a whole number of G but not of Gi, otherwise to Gi,
+// rounded up. It returns false for invalid sizes, which validation refuses.
 func volumeSize(text string, size apiresource.Quantity) (apiresource.Quantity, bool) {
 	if sizeForm.MatchString(text) {
 		return size, true

@@ -18,7 +18,7 @@ import (
 const residueSpec = "spec"
 
 // Provenance describes the node template as it was created, including the parts that a node class can't represent. FromV1Beta1 restores
-// them. A provider that launches with the user's own launch template finds its name there: see LaunchTemplateOf.
+// them. It contains the name of the user's own launch template, which a provider may launch with: see LaunchTemplateOf.
 func (n *AWSNodeTemplate) Provenance() conversion.Provenance {
 	out := conversion.Provenance{Source: GroupVersion().WithKind(KindAWSNodeTemplate), Name: n.Name}
 	out.Keep(residueSpec, n.Spec)
@@ -47,9 +47,10 @@ func FromV1(c *v1.EC2NodeClass, born conversion.Provenance, options ConvertOptio
 	return out, append(warnings, more...)
 }
 
-// FromV1Beta1 converts the node class back to the node template from which it was created, and reports all losses: unchanged parts are as
-// they were written. born is AWSNodeTemplate.Provenance of that object, or the zero value if there was none; options are those of the
-// original conversion. The result shares no memory with c. It is nil if a warning has severity error, unless the options force it.
+// FromV1Beta1 converts the node class back to the node template from which it was created, and reports all losses. Parts that have not
+// changed are as they were written. born is AWSNodeTemplate.Provenance of that node template, or the zero value if there was none; options
+// are those of the original conversion. The result shares no memory with c. The result is nil if a warning has severity error and the
+// options don't force a result.
 func FromV1Beta1(c *v1beta1.EC2NodeClass, born conversion.Provenance, options ConvertOptions) (*AWSNodeTemplate, conversion.Warnings) {
 	if c == nil {
 		return nil, nil
@@ -116,8 +117,8 @@ func before(name string, born conversion.Provenance, options ConvertOptions) *ea
 	return &earlier{said: &node.Spec, gave: gave}
 }
 
-// back restores the parts that have another form in a node class: as originally written if they are unchanged, otherwise as well as
-// possible.
+// back restores the parts that have another form in a node class. Unchanged parts are restored as they were written, other parts as exactly
+// as possible.
 func back(in *v1beta1.EC2NodeClass, out *AWSNodeTemplate, kept *earlier, spec *field.Path, warnings *conversion.Recorder) {
 	same := func(part func(*v1beta1.EC2NodeClassSpec) any) bool {
 		return kept != nil && equality.Semantic.DeepEqual(part(&in.Spec), part(&kept.gave.Spec))
@@ -176,7 +177,8 @@ func back(in *v1beta1.EC2NodeClass, out *AWSNodeTemplate, kept *earlier, spec *f
 	}
 }
 
-// collapse converts terms to one selector map: any number of ids, or one term with other conditions. A selector map can't express more.
+// collapse converts terms to one selector map: any number of ids, or one term with other conditions. A selector map can't express other
+// terms.
 func collapse(terms []term, path *field.Path, warnings *conversion.Recorder) map[string]string {
 	if len(terms) == 0 {
 		return nil

@@ -1,6 +1,6 @@
 // Package v1alpha1 contains AWSNodeTemplate of the API group karpenter.k8s.aws as in Karpenter up to 0.32, and the inline provider block of
-// a Provisioner, with validation. It converts them to and from packages aws/api/v1beta1 and aws/api/v1; the rest of the library uses the
-// latter. It makes no AWS calls and imports no AWS SDK.
+// a Provisioner, with validation. It converts them to and from packages aws/api/v1beta1 and aws/api/v1; the rest of the library uses
+// aws/api/v1. It makes no AWS calls and imports no AWS SDK.
 //
 // The smallest real use: read a manifest of that generation and convert it to v1.
 //
@@ -25,7 +25,7 @@
 //
 // # Deliberate differences
 //
-// ConvertOptions.ReferenceCompat produces the result of Karpenter's conversion tool instead of:
+// ConvertOptions.ReferenceCompat produces the result of Karpenter's conversion tool. Without it, the result is different in these points:
 //
 //   - Members that a metadata options block leaves out get EC2's defaults explicitly; the tool leaves them to the schema, which has other
 //     defaults.

@@ -28,7 +28,7 @@ type provider struct {
 // DecodeProvider parses the JSON provider block of the Provisioner called name, and returns the equivalent node template with the same
 // name. It is strict: unknown fields, fields that an inline block can't have, and a header of another kind are errors with the path in the
 // Provisioner, all at once. Then the node template is nil. It also refuses quantities that would take minutes to parse: the block may come
-// from anyone, and nothing else checks it.
+// from any user, and no other code checks it.
 func DecodeProvider(name string, block []byte) (*AWSNodeTemplate, field.ErrorList) {
 	path := field.NewPath("spec", "provider")
 	if errs := outOfBounds(block, path); len(errs) > 0 {

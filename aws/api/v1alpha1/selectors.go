@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// Bounds of selector terms.
+// The number of terms, and of tags in one term, that the API accepts.
 const (
 	mostTerms = 30
 	mostTags  = 20
@@ -26,7 +26,7 @@ type resource struct {
 	name string
 	// id is the form of its ids.
 	id *regexp.Regexp
-	// image means that the resource is an image: selectors then may also have names and owners.
+	// image means that the resource is an image. Selectors of images may also have names and owners.
 	image bool
 }
 
@@ -82,8 +82,8 @@ type term struct {
 	tags            map[string]string
 }
 
-// expand converts a selector map to terms that select the same. Owners vary slowest, then ids, then names, then tags; of the tags, the
-// first key varies fastest.
+// expand converts a selector map to terms that select the same resources. In the order of the terms, owners change last, before them ids,
+// names and tags; of the tags, the value of the first key changes first.
 func expand(selector map[string]string, of resource, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) []term {
 	if len(selector) == 0 {
 		return nil
@@ -134,7 +134,7 @@ func idTerms(selector map[string]string, ids []string, path *field.Path, warning
 	return out
 }
 
-// checkSelection reports parts of a selector that can't be intended, and parts that releases interpret differently.
+// checkSelection reports parts of a selector that are probably mistakes, and parts that releases interpret differently.
 func checkSelection(selector map[string]string, s selection, of resource, path *field.Path, warnings *conversion.Recorder) {
 	for _, id := range s.ids {
 		if !of.id.MatchString(id) {

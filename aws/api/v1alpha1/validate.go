@@ -12,9 +12,9 @@ import (
 	"github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// Validate returns what is wrong with the node template, each error with its path, the rule and the cure; nil if it is valid. If releases
-// of the generation differ, the most lenient rule counts, so that objects stored under any of them are valid: ids may be combined with
-// other conditions, and few tags are reserved.
+// Validate returns the errors in the node template, or nil if it is valid. Each error has the path of the field, the broken rule and the
+// correction. If the releases of the generation have different rules, the most lenient rule applies, so that objects stored by any release
+// are valid: ids may be combined with other conditions, and few tags are reserved.
 func (n *AWSNodeTemplate) Validate() field.ErrorList {
 	errs := validateName(n.Name, n.GenerateName)
 	s, spec := &n.Spec, field.NewPath("spec")

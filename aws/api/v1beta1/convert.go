@@ -20,11 +20,12 @@ type ConvertOptions struct {
 	Force bool
 }
 
-// ToV1 converts the node class to v1, and reports all changes. The node class should be valid (see Validate): faults are found again in the
-// result, as conversion.CodeResultInvalid. The result shares no memory with c. It is nil if a warning has severity error, unless the
-// options force it.
+// ToV1 converts the node class to v1, and reports all changes. The node class should be valid (see Validate): its errors also appear in the
+// result, and are reported as conversion.CodeResultInvalid. The result shares no memory with c. The result is nil if a warning has severity
+// error and the options don't force a result.
 //
-// The kubelet block, which is part of the node class in v1, comes from the pools of the node class. This function does not convert it.
+// The kubelet block, which is part of the node class in v1, comes from the pools of the node class. This function does not convert the
+// kubelet block.
 func (c *EC2NodeClass) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conversion.Warnings) {
 	warnings := conversion.NewRecorder(KindEC2NodeClass, c.Name)
 	in := c.DeepCopy()
@@ -104,7 +105,7 @@ func withoutTags(tags map[string]string, reserved func(string) bool, path *field
 }
 
 // FromV1 converts the node class to v1beta1, and reports all losses. The family Ubuntu is restored from the annotation. The result shares
-// no memory with c. It is nil if a warning has severity error, unless the options force it.
+// no memory with c. The result is nil if a warning has severity error and the options don't force a result.
 func FromV1(c *v1.EC2NodeClass, options ConvertOptions) (*EC2NodeClass, conversion.Warnings) {
 	if c == nil {
 		return nil, nil

@@ -19,8 +19,8 @@
 // meaning is reported as a warning with a code (package api/conversion). With a warning of severity error there is no object unless
 // ConvertOptions.Force is set.
 //
-// Metadata options are written explicitly, because the default hop limit of the two generations differs; a class without image terms gets
-// an alias; Ubuntu becomes AL2 with the given images. Converting from v1beta1 to v1 and back returns the same node class, except for what
+// Metadata options are written explicitly, because the default hop limit of the two generations differs. A class without image terms gets
+// an alias. Ubuntu becomes AL2 with the given images. Converting from v1beta1 to v1 and back returns the same node class, except for what
 // the warnings say and with explicit metadata options. The kubelet block belongs to a pool in v1beta1, see package api/v1beta1. Status is
 // observed again, so its losses cause no warnings.
 //

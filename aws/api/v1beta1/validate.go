@@ -12,7 +12,7 @@ import (
 	v1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// Bounds of the API.
+// The numbers of list entries that the API accepts.
 const (
 	maxSelectorTerms = 30
 	maxSelectorTags  = 20
@@ -20,12 +20,12 @@ const (
 
 var amiIDForm = regexp.MustCompile(`ami-[0-9a-z]+`)
 
-// Validate returns what is wrong with the node class, each error with its path, the rule and the cure; nil if it is valid. Unset fields are
-// checked with their defaults. If releases of the generation differ, the most lenient rule counts, so that objects stored under any of them
-// are valid; volumes may have any size from 1G to 64Ti.
+// Validate returns the errors in the node class, or nil if it is valid. Each error has the path of the field, the broken rule and the
+// correction. Unset fields are checked with their defaults. If the releases of the generation have different rules, the most lenient rule
+// applies, so that objects stored by any release are valid. Volumes may have any size from 1G to 64Ti.
 func (c *EC2NodeClass) Validate() field.ErrorList {
-	// Fields that v1 also has, with the same rules, are checked by the validation of v1. Valid images replace those of the class here,
-	// because v1 has other rules for images.
+	// Fields that v1 also has, with the same rules, are checked by the validation of v1. Valid image terms replace the image terms of the
+	// class here, because v1 has other rules for images.
 	same := &v1.EC2NodeClass{ObjectMeta: c.ObjectMeta, Spec: v1.EC2NodeClassSpec{
 		SubnetSelectorTerms:        c.Spec.SubnetSelectorTerms,
 		SecurityGroupSelectorTerms: c.Spec.SecurityGroupSelectorTerms,
@@ -42,7 +42,8 @@ func (c *EC2NodeClass) Validate() field.ErrorList {
 	return append(errs, validateTags(c.Spec.Tags, spec.Child("tags"))...)
 }
 
-// ValidateUpdate returns what is wrong with changing old to c: all errors of c, and a change between role and instanceProfile.
+// ValidateUpdate returns the errors in an update from old to c: all errors of Validate, and an error for a change between role and
+// instanceProfile.
 func (c *EC2NodeClass) ValidateUpdate(old *EC2NodeClass) field.ErrorList {
 	errs := c.Validate()
 	if old == nil {
@@ -109,8 +110,7 @@ func reservedTag(key string) bool {
 	return strings.HasPrefix(key, strings.TrimSuffix(v1.TagClusterPrefix, "/")) || key == v1.TagNodePool || key == tagManagedBy
 }
 
-// atMost returns an error if a list has more than most entries. The error states the number of entries, which that of field.TooMany does
-// not.
+// atMost returns an error if a list has more than most entries. The error states the number of entries, unlike the error of field.TooMany.
 func atMost(path *field.Path, have, most int) field.ErrorList {
 	if have <= most {
 		return nil
