@@ -182,9 +182,9 @@ func instanceProfile(class *awsv1.EC2NodeClass) string {
 	return class.Status.InstanceProfile
 }
 
-// If a claim restricts the partition of its placement group, pinPartition restricts it to a single partition: the lowest with room. So
-// launch template, records of capacity and labels agree. For a claim that does not restrict the partition, EC2 chooses. claim itself is not
-// changed.
+// If a claim restricts the partition of its placement group, pinPartition restricts it to a single partition: the lowest with room. The
+// launch template, the records of capacity and the labels then name the same partition. EC2 chooses the partition of all other claims. The
+// argument claim is not changed.
 func (p *Provider) pinPartition(claim *v1.NodeClaim, group *placement.Group, types []*cloudprovider.InstanceType) (*v1.NodeClaim, error) {
 	if group == nil || group.Partitions == 0 {
 		return claim, nil

@@ -15,10 +15,10 @@ import (
 
 // CreateGroup launches the instances of the claims by one CreateFleet call that launches all of them or nothing, of one type in one zone.
 // If EC2 does not have enough instances of the cheapest type and zone, it tries the next cheapest. Claims that suit capacity reservations
-// are launched into one with room for all, or into several, by one call each; if one of these fails, the instances of the others are
-// terminated. It refuses some claims as unsupported (CP-GROUP): claims that need different instances, claims whose minValues one type can't
-// satisfy, claims that suit capacity reservations without room for all of them, claims whose UIDs take more tags than EC2 allows, and
-// claims of a Provisioner.
+// are launched into one reservation with room for all of them, or into several reservations with one call for each. If one of these calls
+// fails, the instances of the other calls are terminated. CreateGroup refuses some claims as unsupported (CP-GROUP): claims that need
+// different instances, claims whose minValues one type can't satisfy, claims that suit capacity reservations without room for all of them,
+// claims whose UIDs take more tags than EC2 allows, and claims of a Provisioner.
 func (p *Provider) CreateGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) ([]*v1.NodeClaim, error) {
 	created, err := p.createGroup(ctx, nodeClaims)
 	if err != nil {
@@ -136,8 +136,8 @@ func (p *Provider) launchedApart(ctx context.Context, nodeClaims []*v1.NodeClaim
 	return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%d of their %d instances are missing: give the group up", len(nodeClaims)-len(live), len(nodeClaims)))
 }
 
-// unwanted terminates the instances that EC2 launched for a group although it could not launch all of them. Instances that can't be
-// terminated now are found by their tags and collected once the claims are gone.
+// unwanted terminates the instances that EC2 launched for a group although it could not launch all of them. Garbage collection finds
+// instances that can't be terminated now by their tags, and terminates them once the claims are gone.
 func (p *Provider) unwanted(ctx context.Context, launched []*launch.Instance, err error) error {
 	for _, m := range launched {
 		if m == nil {

@@ -109,7 +109,7 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 	if class == nil || class.DeletionTimestamp != nil {
 		return Drift{}, nil
 	}
-	// Read the instance first, so that a missing instance is reported as missing whatever its class (CP-DRIFT-03).
+	// Read the instance before its types, so that a missing instance is reported as missing whatever settings its class has (CP-DRIFT-03).
 	i, err := p.instance(ctx, nodeClaim.Status.ProviderID)
 	if err != nil {
 		return Drift{}, err
@@ -138,7 +138,8 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 		Unknown: errors.Join(imageErr, groupsKnown(i, class), subnetsKnown(class)),
 	}
 	if imageErr == nil && image == "" {
-		// If no image of the class boots on the type any more, report that after the hash, in the order of the reasons.
+		// If no image of the class boots on the type any more, insert this difference after that of the hash, to keep the order of the
+		// reasons.
 		at := 0
 		if len(d.Differences) > 0 && reasonOf(d.Differences[0].Field) == NodeClassDrift {
 			at = 1
@@ -219,7 +220,7 @@ func (p *Provider) RepairPolicies() []cloudprovider.RepairPolicy {
 }
 
 // Registered delays registration of a node until EC2 reports the partition of its placement group, because pods may be spread over
-// partitions (CP-GATE). All other nodes may be registered at once.
+// partitions (CP-GATE). All other nodes may be registered immediately.
 func (p *Provider) Registered(ctx context.Context, nodeClaim *v1.NodeClaim) (cloudprovider.GateResult, error) {
 	if nodeClaim == nil || nodeClaim.Labels[awsv1.LabelPlacementGroupID] == "" || nodeClaim.Labels[awsv1.LabelPlacementGroupPartition] != "" {
 		return cloudprovider.GateResult{Open: true}, nil

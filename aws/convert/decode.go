@@ -204,7 +204,7 @@ func (d *decoder) yaml(at Position, text []byte) {
 		if bytes.Contains(text, []byte("{{")) {
 			message += `; it looks like a template: give what it is rendered to ("helm template" does so for charts)`
 		}
-		// In some cases the parser lists several faults, one per line, below a heading.
+		// In some cases the parser lists several errors, one per line, below a heading.
 		for one := range strings.SplitSeq(strings.TrimPrefix(message, "unmarshal errors:\n"), "\n") {
 			one, where := strings.TrimSpace(one), at
 			if m := yamlLine.FindStringSubmatch(one); m != nil {

@@ -139,7 +139,7 @@ func (d *decoder) decode(at Position, text []byte, kind schema.GroupVersionKind)
 	d.document(document)
 }
 
-// kubeletOfPool is the path of the kubelet block in NodePools of v1beta1. NodePools of v1 have none.
+// kubeletOfPool is the path of the kubelet block in NodePools of v1beta1. NodePools of v1 have no kubelet block.
 const kubeletOfPool = "spec.template.spec.kubelet"
 
 // kubeletIn returns the block at kubeletOfPool as text.

@@ -19,16 +19,17 @@
 //
 // # Two kinds of conversion
 //
-// Rewrite makes new manifests. It writes out defaults that a webhook used to add; it leaves out metadata of an API server, status, and the
-// annotation of kubectl apply; it skips live Machines; and two different results of one kind and name are an error.
+// Rewrite makes new manifests. It writes out defaults that a webhook used to add. It leaves out metadata of an API server, status, and the
+// annotation of kubectl apply. It skips Machines, because they are replaced and not rewritten. Two different results with the same kind and
+// name are an error.
 //
 // Read keeps live objects as they are, with all metadata and status, for programs that act on them. A pool or node class that was created
 // as v1alpha5 keeps a separate identity, so that it may have the name of a later one: see Converted.Provenance, Converted.PoolKey and
 // Result.ClassOf.
 //
 // Rewrite and Read keep the order of the input; an object created by a conversion follows its source. If an object can't be converted, it
-// is left out as a whole, with all its problems reported at once, and the others are still converted. Rewrite passes objects of the target
-// generation through unchanged, and refuses those that break a rule of their kind; Options.ValidatePool adds rules.
+// is left out as a whole, with all its problems reported at once, and the other objects are still converted. Rewrite passes objects of the
+// target generation through unchanged, and refuses those that break a rule of their kind. Options.ValidatePool adds rules for pools.
 //
 // # Differences from Karpenter
 //

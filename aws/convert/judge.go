@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// judge reports faults that conversions don't check: faults of objects that already have the target generation, and faults that
-// Options.ValidatePool and Options.ValidateRequirements find. It runs before conversions move fields to other objects.
+// judge reports errors that conversions don't find: errors in objects that already have the target generation, and errors that
+// Options.ValidatePool and Options.ValidateRequirements return. It runs before conversions move fields to other objects.
 func (b *bundle) judge() {
 	for i, d := range b.documents {
 		if d.Object == nil {
@@ -20,7 +20,7 @@ func (b *bundle) judge() {
 		}
 		kind := d.Object.GetObjectKind().GroupVersionKind()
 		var errs field.ErrorList
-		// Overlays have only one generation, whatever the target is.
+		// Overlays have only one generation, so they are validated for every target.
 		_, isOverlay := d.Object.(*api.NodeOverlay)
 		if o, ok := d.Object.(interface{ Validate() field.ErrorList }); ok && (isOverlay || kind.Version == string(b.options.Target)) {
 			errs = o.Validate()
@@ -39,8 +39,8 @@ func (b *bundle) judge() {
 				errs = append(errs, b.options.ValidatePool(pool)...)
 			}
 		}
-		// Two checkers may report the same fault in different words. A fault therefore counts as found by a conversion if the field is
-		// equal, whatever the message.
+		// A conversion may have reported the same error with another message. An error therefore counts as already reported if the
+		// conversion reported an error in the same field.
 		known, judged := make(map[string]bool), make(map[string]bool)
 		for _, w := range b.said[i] {
 			known[w.Path] = known[w.Path] || w.Code == conversion.CodeResultInvalid
@@ -61,7 +61,7 @@ func (b *bundle) judge() {
 	}
 }
 
-// poolOf returns the pool that a document becomes, even if it has faults, or nil for other kinds.
+// poolOf returns the pool that a document becomes, even if the pool has errors, or nil for other kinds.
 func (b *bundle) poolOf(o Object) *api.NodePool {
 	var pool *api.NodePool
 	switch o := o.(type) {

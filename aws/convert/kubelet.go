@@ -87,7 +87,7 @@ type user struct {
 }
 
 // moveKubelets moves the kubelet blocks of v1beta1 pools to their node classes. If pools that share a node class have different blocks, the
-// node class gets the block of the first pool in name order, and each other block goes to a copy of the node class; v1 pools keep their
+// node class gets the block of the first pool in name order, and a copy of the node class is made for each other block. v1 pools keep their
 // blocks.
 func (b *bundle) moveKubelets() {
 	for _, class := range slices.Clone(b.entries) {
@@ -101,8 +101,8 @@ func (b *bundle) moveKubelets() {
 	}
 }
 
-// users returns the pools of a node class, in name order; pools that are already v1 come first, so that their node class and they
-// themselves stay unchanged.
+// users returns the pools of a node class, in name order. Pools that are already v1 come first, so that these pools and the reference to
+// their node class stay unchanged.
 func (b *bundle) users(class *entry) []user {
 	var out []user
 	for _, e := range b.entries {

@@ -32,7 +32,7 @@ func (d *decoder) noObject(at Position, text []byte) string {
 	return "it has no apiVersion and kind"
 }
 
-// instead says, for a file from which a tool makes manifests, what to convert in its place; it returns "" for other files.
+// instead returns a sentence that says what to convert instead of a file from which a tool makes manifests; it returns "" for other files.
 func instead(name string) string {
 	folder := filepath.Dir(name)
 	base := strings.ToLower(filepath.Base(name))

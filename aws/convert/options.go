@@ -27,16 +27,16 @@ const (
 type Options struct {
 	// Target is the generation to write. Empty means V1. Read always returns V1.
 	Target Version
-	// IgnoreDefaults leaves out the requirements that a webhook used to add to Provisioners. Read always does so: objects of an API server
-	// contain them.
+	// IgnoreDefaults leaves out the requirements that a webhook used to add to Provisioners. Read always leaves them out, because objects
+	// of an API server contain them.
 	IgnoreDefaults bool
 	// NodeRole is the role of node classes that come from node templates. Empty means awsv1alpha1.NodeRolePlaceholder.
 	NodeRole string
-	// KeepInstanceProfile keeps the instance profile of node templates instead of writing a role. Read always does so.
+	// KeepInstanceProfile keeps the instance profile of node templates instead of writing a role. Read always keeps it.
 	KeepInstanceProfile bool
-	// Legacy are the global settings of v1alpha5. Nil: not known.
+	// Legacy are the global settings of v1alpha5. Nil means that the settings are not known.
 	Legacy *LegacySettings
-	// Workloads passes workloads on with renamed keys; otherwise they are left out like all other objects.
+	// Workloads includes workloads in the result, with renamed keys. Without it, workloads are left out like all other objects.
 	Workloads bool
 	// ReferenceCompat produces the output of Karpenter's tool and webhook where it differs.
 	ReferenceCompat bool
@@ -44,11 +44,11 @@ type Options struct {
 	// default requirements that a webhook would have added. A node template gets NodeRole if neither it nor Legacy names an instance
 	// profile.
 	Unadmitted bool
-	// ValidatePool returns further faults of a pool, such as label keys that the provider's vocabulary restricts; each is an error of
-	// Rewrite. Nil applies only the rules of the kinds. Read and ReferenceCompat do not use it.
+	// ValidatePool returns further errors in a pool, such as label keys that the provider's vocabulary restricts; Rewrite reports each as
+	// an error. Nil applies only the rules of the kinds. Read and ReferenceCompat do not use it.
 	ValidatePool func(*api.NodePool) field.ErrorList
-	// ValidateRequirements returns further faults of the requirements at a path of a v1 NodeClaim or a NodeOverlay; each is an error of
-	// Rewrite. Nil applies only the rules of the kinds. Read and ReferenceCompat do not use it.
+	// ValidateRequirements returns further errors in the requirements at a path of a v1 NodeClaim or a NodeOverlay; Rewrite reports each as
+	// an error. Nil applies only the rules of the kinds. Read and ReferenceCompat do not use it.
 	ValidateRequirements func([]api.NodeSelectorRequirementWithMinValues, *field.Path) field.ErrorList
 	// Force returns objects even if they have warnings of severity error.
 	Force bool

@@ -55,8 +55,8 @@ func (c Converted) PoolKey() api.PoolKey {
 	return api.PoolKey{}
 }
 
-// ClassOf returns the node class that a pool or claim of this result refers to. A v1alpha5 object refers only to node classes of that
-// generation, later objects only to later ones. ok is false if there is none.
+// ClassOf returns the node class that a pool or claim of this result refers to. A v1alpha5 object refers only to node classes of its own
+// generation, and a later object only to node classes of later generations. ok is false if the result has no such node class.
 func (r Result) ClassOf(c Converted) (class Converted, ok bool) {
 	var ref api.NodeClassReference
 	switch o := c.Object.(type) {

@@ -49,8 +49,8 @@ func newWorkload(kind schema.GroupVersionKind) any {
 	return nil
 }
 
-// checkWorkload reports faults in the fields of a workload: unknown fields, and values of the wrong type. The object itself is passed on
-// unchanged, so this matters only to strict reading.
+// checkWorkload reports errors in the fields of a workload: unknown fields, and values of the wrong type. The object itself is passed on
+// unchanged, so these errors matter only to strict reading.
 func (d *decoder) checkWorkload(at Position, text []byte, kind schema.GroupVersionKind, name string) {
 	object := newWorkload(kind)
 	if object == nil {

@@ -11,8 +11,9 @@
 //	}
 //
 // The controller's policies are computed from a table of the calls that the code can make, each with its actions and resources. A test
-// compares the table with the interfaces of package aws/sdk and with the requests that the code builds. Calls returns the table: if AWS
-// refuses a call, its error names an action that can be looked up there. Fewer enabled features mean fewer calls and so fewer permissions.
+// compares the table with the interfaces of package aws/sdk and with the requests that the code builds. Calls returns this table. If AWS
+// refuses a call, its error names an action, which users can look up in the table. If fewer features are enabled, the policies contain
+// fewer permissions.
 //
 // Each policy has at most MaxPolicySize characters. The rest goes into another policy with the same name and a number, so that the names of
 // the others don't change.

@@ -24,10 +24,10 @@ type eksctlMetadata struct {
 }
 
 // Eksctl returns a ClusterConfig of eksctl, as YAML: the controller's role with its policies, as an EKS Pod Identity association (or as a
-// service account of the cluster's OIDC provider, with Settings.OIDCIssuer), and the access entries of the instances' roles. eksctl creates
-// neither managed policies nor roles of instances nor queues: deploy the template of CloudFormation first, with ParameterControllerRole and
-// ParameterAccessEntries set to "false"; a comment at the top of the document says so. Errors are those of Generate, and a *SettingError for
-// WithoutEKS. It is a pure function, safe for concurrent use, and equal for equal settings.
+// service account of the cluster's OIDC provider, with Settings.OIDCIssuer), and the access entries of the instances' roles. eksctl does
+// not create managed policies, roles of instances or queues. Therefore deploy the template of CloudFormation first, with
+// ParameterControllerRole and ParameterAccessEntries set to "false". A comment at the top of the document says so. Errors are those of
+// Generate, and a *SettingError for WithoutEKS. It is a pure function, safe for concurrent use, and equal for equal settings.
 func Eksctl(settings Settings) ([]byte, error) {
 	a, setup, err := settings.setup()
 	if err != nil {

@@ -224,8 +224,8 @@ func (a account) own(kinds ...string) []string {
 }
 
 // profiles returns the instance profiles of the cluster: first those below its path, then those of earlier versions, at the root with a
-// name that begins with the cluster's. IAM also checks the latter form if a requested profile does not exist: without it, IAM would refuse
-// the request instead of answering that the profile does not exist.
+// name that begins with the cluster's. IAM also checks the names at the root if a requested profile does not exist: without these names,
+// IAM would refuse the request instead of answering that the profile does not exist.
 func (a account) profiles() []string {
 	return []string{
 		a.iam("instance-profile/karpenter/" + a.Region + "/" + a.ClusterName + "/*"),

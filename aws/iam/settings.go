@@ -23,7 +23,7 @@ type Settings struct {
 	Region string
 	// AccountID in which instances are launched: twelve digits.
 	AccountID string
-	// ClusterName as in the provider: it identifies what the provider creates.
+	// ClusterName is the name of the cluster in the settings of the provider. It identifies the resources that the provider creates.
 	ClusterName string
 	// NodeRoles are the roles with which instances are launched: names, with their path if they have one ("team/nodes"), or ARNs. Include
 	// all roles that node classes name, and those in the instance profiles that they name.
@@ -42,7 +42,8 @@ type Settings struct {
 	// LaunchResources are additional types of EC2 resources that extended launch templates refer to, as in EC2's ARNs: "key-pair",
 	// "dedicated-host". Nil: none.
 	LaunchResources []string
-	// IsolatedVPC leaves out what can't be reached from such a VPC: the price list, and the list of instance profiles.
+	// IsolatedVPC leaves out the permissions for the price list and the list of instance profiles, which can't be reached from an isolated
+	// VPC.
 	IsolatedVPC bool
 	// WithoutReservedCapacity leaves out the permissions for capacity reservations.
 	WithoutReservedCapacity bool
@@ -73,11 +74,11 @@ type Settings struct {
 	// SpotServiceLinkedRole allows the first spot launch of the account to create the role that EC2 needs for it. It is not needed if that
 	// role exists.
 	SpotServiceLinkedRole bool
-	// VerifyMigration adds a policy for those who run the check before a migration (package aws/migration). It allows reading launch
+	// VerifyMigration adds a policy for users who run the check before a migration (package aws/migration). It allows reading launch
 	// templates and user data, and simulating the permissions of the controller's role. Attach it together with the policy for discovery.
 	VerifyMigration bool
-	// CapacityBlocks adds a policy for those who look for capacity blocks (package aws/capacityblocks). PurchaseCapacityBlocks adds a
-	// policy for those who also buy them. The controller needs neither.
+	// CapacityBlocks adds a policy for users who look for capacity blocks (package aws/capacityblocks). PurchaseCapacityBlocks adds a
+	// policy for users who also buy capacity blocks. The controller needs neither policy.
 	CapacityBlocks         bool
 	PurchaseCapacityBlocks bool
 }
@@ -229,7 +230,7 @@ func partitionOf(region string) string {
 	return PartitionAWS
 }
 
-// role returns the ARN of a node role; why says what is wrong with it.
+// role returns the ARN of a node role. If the role is invalid, why says what is wrong with it.
 func (a account) role(value string) (arn, why string) {
 	path := value
 	if strings.HasPrefix(value, "arn:") {
@@ -254,7 +255,7 @@ func (a account) role(value string) (arn, why string) {
 	return a.iam("role/" + path), ""
 }
 
-// parameter returns the ARN of an SSM parameter; why says what is wrong with it.
+// parameter returns the ARN of an SSM parameter. If the parameter is invalid, why says what is wrong with it.
 func (a account) parameter(value string) (arn, why string) {
 	if parts := parameterARN.FindStringSubmatch(value); parts != nil {
 		switch {
@@ -292,7 +293,7 @@ func (a account) cluster() string { return a.arn("eks", a.AccountID, "cluster/"+
 func (a account) queue() string { return a.arn("sqs", a.AccountID, a.Queue) }
 
 // passedTo returns the service names that identify EC2 when a role is passed to it. China has two such names: the one that ends in ".cn"
-// applies to launches, the other one to instance profiles.
+// applies to launches, and the other name to instance profiles.
 func (a account) passedTo() []string {
 	if a.Partition == PartitionChina {
 		return []string{"ec2.amazonaws.com", "ec2.amazonaws.com.cn"}

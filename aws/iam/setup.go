@@ -21,7 +21,7 @@ type NodeRole struct {
 	// ManagedPolicies are the ARNs of AWS's policies to attach to it.
 	ManagedPolicies []string `json:"managedPolicies"`
 	// Mappings allow instances with the roles to join a cluster that lists its users in the ConfigMap aws-auth: one for each of
-	// Settings.NodeRoles, in the order of their ARNs. Clusters with access entries need one of type EC2_LINUX instead.
+	// Settings.NodeRoles, in the order of their ARNs. Clusters with access entries need an access entry of type EC2_LINUX instead.
 	Mappings []Mapping `json:"mappings"`
 }
 

@@ -10,8 +10,8 @@ import (
 // Terraform returns a Terraform configuration, as HCL, of everything that Generate describes: policies, the controller's role with its EKS
 // Pod Identity association, the instances' roles with their access entries, the queue, and the rules. It uses the provider hashicorp/aws,
 // which the caller configures for the account and the region. The variables create_node_roles and create_access_entries are true by
-// default. Set them to false if the roles or the access entries exist already. Errors are those of Generate. It is a pure function, safe
-// for concurrent use, and equal for equal settings.
+// default. Set these variables to false if the roles or the access entries exist already. Errors are those of Generate. It is a pure
+// function, safe for concurrent use, and equal for equal settings.
 func Terraform(settings Settings) ([]byte, error) {
 	a, setup, err := settings.setup()
 	if err != nil {

@@ -168,9 +168,9 @@ func (p *plan) memoryBytes(t *catalog.Type) int64 {
 	return p.estimatedMemoryMiB(t) << 20
 }
 
-// ephemeralStorage returns the size of the disk that pods write to. The first of these with a size counts: the local disks, if the class
-// makes one array of them; the volume marked as root; the AMI family's device for pods, or a custom image's last volume; the family's
-// default; 20 GiB.
+// ephemeralStorage returns the size of the disk that pods write to. The first of these disks whose size is known is used: the local disks,
+// if the class makes one array of them; the volume marked as root; the AMI family's device for pods, or a custom image's last volume; the
+// family's default; 20 GiB.
 func (p *plan) ephemeralStorage(t *catalog.Type) storage {
 	if p.InstanceStorePolicy == awsv1.InstanceStorePolicyRAID0 && t.LocalStorage != nil && t.LocalStorage.TotalGB > 0 {
 		return storage{bytes: t.LocalStorage.TotalGB * 1_000_000_000, decimal: true}
@@ -180,7 +180,7 @@ func (p *plan) ephemeralStorage(t *catalog.Type) storage {
 	}
 	size := p.family.ephemeralBytes
 	if p.family.ephemeralDevice == "" {
-		// The kubelet's device in a custom image is unknown; the last one is the best guess.
+		// It is unknown which device of a custom image the kubelet uses; the last device is the best guess.
 		if n := len(p.BlockDevices); n > 0 {
 			size = p.BlockDevices[n-1].SizeBytes
 		}
@@ -195,7 +195,8 @@ func (p *plan) ephemeralStorage(t *catalog.Type) storage {
 	return storage{bytes: size}
 }
 
-// pods returns the pod limit, and the number of pods for which daemons reserve memory; 0 leaves the latter to the AMI family.
+// pods returns the pod limit, and the number of pods for which daemons reserve memory; if the second number is 0, the AMI family determines
+// it.
 func (p *plan) pods(t *catalog.Type) (limit, reserved int64) {
 	limit = defaultMaxPods
 	switch {

@@ -34,7 +34,7 @@ func (s *Settings) vcpus(t *catalog.Type) int64 {
 }
 
 // cpuIncompatible says why instances of a type can't have the threads and cores of the settings. The catalogue does not list the core
-// counts that EC2 accepts for a type, so EC2 may refuse a combination that passes here.
+// counts that EC2 accepts for a type, so EC2 may refuse a combination that this function accepts.
 func cpuIncompatible(t *catalog.Type, s *Settings) string {
 	if s.ThreadsPerCore == 0 && s.CoreCount == 0 {
 		return ""

@@ -8,14 +8,14 @@ import (
 )
 
 // PodDensity decides how many pods fit on an instance, by the number of addresses that its network provides. VPCCNI and FixedDensity are
-// built in; a nil PodDensity is VPCCNI{}. It is only used if a class sets no maxPods, and only for AMI families whose pods are limited by
-// network interfaces.
+// built in; a nil PodDensity is VPCCNI{}. A PodDensity is only used if a class sets no maxPods, and only for AMI families whose pods are
+// limited by network interfaces.
 //
-// Implementations are pure: equal facts give equal results. One Resolve calls them from one goroutine at a time, but several Resolves may
-// run concurrently.
+// Implementations are pure: equal facts give equal results. One Resolve calls the methods from one goroutine at a time, but several
+// Resolves may run concurrently.
 type PodDensity interface {
-	// Density returns the density for an instance of the type. usable is the number of interfaces of its default network card that are left
-	// for pods: without those that Settings reserve or use only for EFA; it may be 0 or less.
+	// Density returns the density for an instance of the type. usable is the number of interfaces of its default network card that pods can
+	// use. It excludes interfaces that Settings reserve or use only for EFA, and may be 0 or less.
 	Density(t *catalog.Type, usable int64) Density
 	// Key returns a string that is equal for densities with equal results: it becomes part of Settings.Key.
 	Key() string
@@ -86,8 +86,8 @@ func (c VPCCNI) Key() string {
 	return "vpc-cni" + string(text)
 }
 
-// FixedDensity is a network without its own limit, such as an overlay: the same number of pods on every instance, and memory reserved for
-// as many.
+// FixedDensity is for a network without its own limit, such as an overlay. Every instance takes the same number of pods, and reserves
+// memory for this number.
 type FixedDensity int64
 
 // Density implements PodDensity.

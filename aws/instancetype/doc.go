@@ -1,5 +1,5 @@
 // Package instancetype converts EC2 facts to instance types for planners: labels, capacity, system reservations, and offerings with prices.
-// It is pure: no AWS call, no clock, no state. The same catalogue and settings give the same result.
+// It makes no AWS calls, reads no clock and has no state. The same catalogue and settings give the same result.
 //
 //	facts, err := catalog.Embedded()
 //	if err != nil { … }

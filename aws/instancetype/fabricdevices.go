@@ -23,8 +23,8 @@ const efaDevice = "Elastic Fabric Adapter (EFA)"
 // efasOnRoot returns the number of EFA interfaces that share a PCIe root with a GPU, for the types whose number is documented.
 func efasOnRoot() map[string]int64 { return map[string]int64{"p5.48xlarge": 4} }
 
-// efaPools returns the EFA interfaces of an instance as DRANET publishes them. DRANET also publishes the other network interfaces; plans
-// don't consider claims for these. The attributes have the domain dra.net, whatever the driver's name is.
+// efaPools returns the EFA interfaces of an instance as DRANET publishes them. DRANET also publishes network interfaces that are not EFA
+// interfaces; plans don't consider claims for them. The attributes have the domain dra.net, whatever the driver's name is.
 //
 // Sources: https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html and pkg/apis/attributes.go of https://github.com/kubernetes-sigs/dranet.
 func efaPools(t *catalog.Type, driver string, count int64) []cloudprovider.DevicePool {

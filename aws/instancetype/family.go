@@ -11,13 +11,13 @@ type family struct {
 	// podsPerCore is supported.
 	podsPerCore bool
 	// reservedFromENIs: memory for Kubernetes' daemons is computed from the ENI-limited number of pods, whatever the pod limit is. If
-	// false, it is computed from the pod limit.
+	// false, this memory is computed from the pod limit.
 	reservedFromENIs bool
 	// ephemeralDevice is the device with the kubelet's root; empty if unknown.
 	ephemeralDevice string
 	// ephemeralBytes is the size of that device's default volume; 0 if there is none.
 	ephemeralBytes int64
-	// imageDevices are the volumes of the family's images; none if unknown.
+	// imageDevices are the volumes of the family's images; empty if unknown.
 	imageDevices []string
 	// windowsBuild is the value of the windows-build label; empty for Linux.
 	windowsBuild string

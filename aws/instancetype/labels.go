@@ -17,7 +17,8 @@ import (
 // drawknife has this label. It is absent on types without a GPU and on types with several kinds of GPUs.
 const LabelInstanceGPUPartition = "drawknife.dev/instance-gpu-partition"
 
-// LabelOutpostID is the ID of the Outpost that the instance runs on: "op-0123456789abcdef0". Instances in the region lack it.
+// LabelOutpostID is the ID of the Outpost that the instance runs on: "op-0123456789abcdef0". Instances in the region do not have this
+// label.
 const LabelOutpostID = "drawknife.dev/outpost-id"
 
 // labeller makes the labels of all types, one type at a time. All types state the same keys, so the keys are sorted only once: absent
