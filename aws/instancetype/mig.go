@@ -32,7 +32,7 @@ const memorySlices = 8
 // published outputs of nvidia-smi mig -lgip, in GiB with two decimals:
 //   - H100 80GB HBM3: 9.75, 19.62, 39.50, 79.25; https://jbarrow.ai/field_notes/nvidia-mig/
 //   - H200: 16.00, 32.25, 69.50, 139.75; https://github.com/NVIDIA/mig-parted/issues/120
-//   - B200: 20.50 and 44.25; https://github.com/NVIDIA/mig-parted/pull/187. An older driver had 22.00 (pull/166): the lower value counts.
+//   - B200: 20.50 and 44.25; https://github.com/NVIDIA/mig-parted/pull/187. An older driver had 22.00 (pull/166): the lower value is used.
 //     The larger profiles, 89.00 and 178.50, could not be checked against a second source.
 func migLayouts() map[string]migLayout {
 	all, pairs, low, halves, first := []int{0, 1, 2, 3, 4, 5, 6}, []int{0, 2, 4, 6}, []int{0, 2, 4}, []int{0, 4}, []int{0}

@@ -17,7 +17,7 @@ const NVIDIADriver = "gpu.nvidia.com"
 const pcieRoot resourcev1.QualifiedName = "resource.kubernetes.io/pcieRoot"
 
 // nvidiaGPU contains the values that NVIDIA's driver reads from NVML and publishes for a model. Memory is the lower of NVML's and EC2's
-// values: plans place no claim for more on the GPU.
+// values, so that plans place no claim on the GPU that requests more memory than it has.
 type nvidiaGPU struct {
 	product, brand, architecture, compute string
 	memoryMiB                             int64

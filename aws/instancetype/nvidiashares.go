@@ -11,13 +11,13 @@ import (
 const (
 	// SharesDisabled: each GPU serves one claim. This is the default.
 	SharesDisabled = ""
-	// SharesByMemory: claims share a GPU by the memory that they request; a claim without a memory request takes all.
+	// SharesByMemory: claims share a GPU by the memory that they request; a claim without a memory request takes the whole memory.
 	SharesByMemory = "memory"
 	// SharesUnlimited: any number of claims share a GPU, whatever memory they request.
 	SharesUnlimited = "unlimited"
 )
 
-// maxShares bounds the number of shares; time-slicing among more is useless.
+// maxShares is the maximum number of shares; time-slicing a GPU among more claims is useless.
 const maxShares = 1000
 
 // sharesOf parses a number of shares. For the other valid values it returns 0. It returns false for invalid values.

@@ -25,7 +25,7 @@ type market struct {
 	rates map[string]*cloudprovider.InterruptionRate
 }
 
-// zoneSets are the requirements of a tenancy's offerings; each index is that of the zone.
+// zoneSets are the requirements of a tenancy's offerings, by the index of the zone.
 type zoneSets struct{ onDemand, spot []requirements.Set }
 
 func newMarket(c *catalog.Catalog, p *plan) *market {
@@ -66,7 +66,7 @@ func (m *market) of(shape *Shape) []cloudprovider.Offering {
 	for _, variant := range shape.Variants() {
 		m.add(variant)
 	}
-	// The capacity is limited so that appending to one type's offerings can't overwrite the next one's.
+	// The slice's capacity is limited, so that appending to the offerings of one type can't overwrite those of the next type.
 	return slices.Clip(m.offerings[start:])
 }
 
@@ -103,7 +103,7 @@ func (m *market) add(shape *Shape) {
 	}
 }
 
-// onDemandBasis returns the basis of the on-demand price. All types whose prices have the same source share it.
+// onDemandBasis returns the basis of the on-demand price. All types whose prices have the same source share one basis.
 func (m *market) onDemandBasis(t *catalog.Type) *cloudprovider.PriceBasis {
 	facts := m.catalog.OnDemandFacts(t)
 	if m.bases[facts] == nil {
@@ -112,7 +112,7 @@ func (m *market) onDemandBasis(t *catalog.Type) *cloudprovider.PriceBasis {
 	return m.bases[facts]
 }
 
-// spotBasis returns the basis of the spot prices. It is unique to the type, because it contains the range of the type's prices.
+// spotBasis returns the basis of the spot prices. The basis is unique to the type, because it contains the range of the type's prices.
 func (m *market) spotBasis(shape *Shape) *cloudprovider.PriceBasis {
 	if len(shape.Facts.SpotUSD) == 0 {
 		return nil

@@ -65,7 +65,7 @@ func (t threshold) of(total int64) int64 {
 	return int64(quotient)
 }
 
-// maxThreshold is more than any instance has, and far from overflowing.
+// maxThreshold is more bytes than any instance has, and small enough for calculations not to overflow.
 const maxThreshold = 1 << 60
 
 // parseThreshold parses one signal of an eviction block, or returns the default if it is missing.

@@ -76,9 +76,9 @@ type Settings struct {
 	MemoryPrior MemoryPrior `json:"memoryPrior,omitempty"`
 	// PodDensity says for how many pods the network has addresses; nil means VPCCNI{}, secondary addresses.
 	PodDensity PodDensity `json:"-"`
-	// FractionalGPUs makes instances with a part of a GPU (g6f, gr6f) offer it as a GPU, as their device plugin does. Otherwise they offer
-	// none, because a pod that requests a GPU can't say which share it needs. With this setting, pods that need a whole GPU must require
-	// LabelInstanceGPUPartition "1".
+	// FractionalGPUs makes instances with a part of a GPU (g6f, gr6f) offer it as a GPU, as their device plugin does. Otherwise these
+	// instances offer no GPU, because a pod that requests a GPU can't say which share it needs. With this setting, pods that need a whole
+	// GPU must require LabelInstanceGPUPartition "1".
 	FractionalGPUs bool `json:"fractionalGPUs,omitempty"`
 	// DeviceDrivers are the drivers of Dynamic Resource Allocation that run in the cluster instead of device plugins, by kind of device:
 	// {DevicesNVIDIA: NVIDIADriver}. Instances publish their devices instead of having the plugin's extended resources. Nil means none:
@@ -90,8 +90,8 @@ type Settings struct {
 	// SharesByMemory, SharesUnlimited, or a number. It can't be combined with NVIDIAMIG.
 	NVIDIAShares string `json:"nvidiaShares,omitempty"`
 	// DeviceResources maps EC2's name of a device to the name of its extended resource, for inference chips, FPGAs and media accelerators:
-	// {"U30": "xilinx.com/u30"}. Apart from Qualcomm's, EC2 and Kubernetes have no common names for these, so other devices are a resource
-	// only if named here.
+	// {"U30": "xilinx.com/u30"}. EC2 and Kubernetes have no common names for these devices, except for Qualcomm's. So other devices are a
+	// resource only if they are named here.
 	DeviceResources map[string]string `json:"deviceResources,omitempty"`
 	// HugePages are quantities by resource name ("hugepages-2Mi", "hugepages-1Gi") that instances allocate at boot. They are listed as
 	// capacity, and reduce the ordinary memory for pods.
@@ -190,7 +190,7 @@ type zoneUse struct {
 	usable   bool
 }
 
-// prepare makes the plan of s, and returns an error if s is invalid or does not suit c.
+// prepare makes the plan of s, and returns an error if s is invalid or does not match the catalogue c.
 func prepare(c *catalog.Catalog, s Settings) (*plan, error) {
 	if c == nil {
 		return nil, errors.New("there is no catalogue to resolve instance types from")

@@ -26,8 +26,8 @@ func TenancyOf(want requirements.Set) string {
 	return ""
 }
 
-// TenancyApart is the tenancy in Settings and Options of node classes whose NodePool allows shared and dedicated hardware alike, and says so:
-// every type has offerings for each, with their prices. It is no tenancy of EC2.
+// TenancyApart is the tenancy in Settings and Options for NodePools whose requirements name the tenancy and allow both shared and dedicated
+// hardware. Every type then has offerings for both tenancies, each with its own price. It is no tenancy of EC2.
 const TenancyApart = "default+dedicated"
 
 // TenancyWanted is TenancyOf, or TenancyApart if the requirements name the label of the tenancy and allow both shared and dedicated hardware.
@@ -38,8 +38,8 @@ func TenancyWanted(want requirements.Set) string {
 	return TenancyOf(want)
 }
 
-// TenancyOfPool is TenancyWanted for the requirements and labels of a NodePool's template. It is empty for nil, and for requirements that can't
-// be read.
+// TenancyOfPool is TenancyWanted for the requirements and labels of a NodePool's template. It is empty for a nil pool, and for requirements
+// that can't be read.
 func TenancyOfPool(pool *poolv1.NodePool) string {
 	if pool == nil {
 		return ""
@@ -74,8 +74,8 @@ func tenancyIncompatible(t *catalog.Type, s *Settings) string {
 	return ""
 }
 
-// Variants returns the shape for each tenancy that has offerings of its own: twice with TenancyApart, and otherwise the shape itself. It is nil
-// for nil.
+// Variants returns the shape for each tenancy that has offerings of its own: two shapes with TenancyApart, and otherwise the shape itself.
+// The result is nil for a nil shape.
 func (s *Shape) Variants() []*Shape {
 	switch {
 	case s == nil:
@@ -96,9 +96,9 @@ func OfferingLabels(setting, tenancy string) []requirements.Requirement {
 	return HardwareLabels(tenancy)
 }
 
-// HardwareLabels returns the labels by which offerings on dedicated hardware differ from those on shared hardware, so that a stock-out or an
-// estimate of one says nothing about the other. Offerings on shared hardware have none, as most clusters know no other; the same goes for an
-// empty tenancy.
+// HardwareLabels returns the labels by which offerings on dedicated hardware differ from those on shared hardware, so that a stock-out or
+// an estimate of one says nothing about the other. The result is empty for shared hardware and for an empty tenancy, because most clusters
+// use only shared hardware.
 func HardwareLabels(tenancy string) []requirements.Requirement {
 	if tenancy == "" || tenancy == awsv1.TenancyDefault {
 		return nil

@@ -20,7 +20,7 @@ type UnsupportedAliasError struct {
 	Problem string
 }
 
-// Error names the alias, the version and the cure.
+// Error names the alias and the version, and says what to do.
 func (e *UnsupportedAliasError) Error() string {
 	return fmt.Sprintf("alias %s on Kubernetes %s: %s", e.Alias, e.Kubernetes, e.Problem)
 }

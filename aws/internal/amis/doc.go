@@ -15,5 +15,5 @@
 //
 // # Concurrency
 //
-// A Resolver may be used by many goroutines at once, holds no lock during calls, and starts nothing.
+// A Resolver may be used by many goroutines at once, holds no lock during calls, and starts no goroutines.
 package amis

@@ -24,7 +24,7 @@ const (
 	DefaultMaxBatches = 100
 )
 
-// Options say how calls are merged. Do is required, everything else has a default.
+// Options say how calls are merged. Do is required; all other options have defaults.
 type Options[Req, Res any] struct {
 	// Name of the batcher, for Observe.
 	Name string
@@ -296,8 +296,9 @@ func (b *Batcher[Req, Res]) deliver(w *window[Req, Res], c *call[Req, Res], a An
 	c.answer <- a
 }
 
-// pause returns how long to wait after the attempt with this number: asked, plus a random time of at most twice the mean pause, which
-// doubles with each attempt. MaxBackoff limits the result. The random time keeps batches that failed together from being repeated together.
+// pause returns how long to wait after the attempt with this number: the time asked, which an error requests, plus a random time of at most
+// twice the mean pause, which doubles with each attempt. MaxBackoff limits the result. The random time keeps batches that failed together
+// from being repeated together.
 func (b *Batcher[Req, Res]) pause(number int, asked time.Duration) time.Duration {
 	mean := b.options.Backoff << min(number-1, 16)
 	spread := time.Duration(rand.Float64() * float64(min(2*mean, b.options.MaxBackoff)))

@@ -10,5 +10,5 @@
 // The first call opens a window. The window closes after Idle without another call, Max after the first call, or with MaxItems calls, and
 // never contains more. Each caller waits under its own context: a caller that leaves early does not cancel the call of another caller, and
 // the merged call runs until its last caller has left. Transient errors, mainly throttling, are retried within the batch, with jitter, so
-// that a thousand callers don't come back at once. A Batcher has no goroutine while nobody waits.
+// that a thousand callers don't repeat their calls at the same time. A Batcher has no goroutine while no caller waits.
 package batch

@@ -19,7 +19,7 @@ import (
 const (
 	// discountDays is the number of days over which discounts are averaged, because the figures of single days vary.
 	discountDays = 7
-	// leastDiscount is the smallest discount that counts, in percent. Smaller discounts may be rounding errors of the bill.
+	// leastDiscount is the smallest discount that is used, in percent. Smaller discounts may be rounding errors of the bill.
 	leastDiscount = 0.1
 	computeEC2    = "Amazon Elastic Compute Cloud - Compute"
 )

@@ -51,8 +51,8 @@ func (t *Tracker) foreign(ctx context.Context) ([]commitments.Running, error) {
 	return out, nil
 }
 
-// billedOnDemand reports whether commitments can cover the instance. They cover neither spot instances and capacity blocks, which have
-// other prices, nor dedicated instances, which AWS sells as other products.
+// billedOnDemand reports whether commitments can cover the instance. They don't cover spot instances and capacity blocks, which have other
+// prices. They don't cover dedicated instances, which AWS sells as other products.
 func billedOnDemand(i *ec2types.Instance) bool {
 	return i.InstanceLifecycle == "" && (i.Placement == nil || i.Placement.Tenancy == "" || i.Placement.Tenancy == ec2types.TenancyDefault)
 }

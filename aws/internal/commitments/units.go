@@ -49,7 +49,8 @@ func familyOf(name string) string {
 	return family
 }
 
-// family returns the normalization factors of the types in known that belong to the family of the type called name, and of that type.
+// family returns the normalization factors of the types in known that belong to the family of the type called name, and the factor of that
+// type itself.
 func family(known *catalog.Catalog, name string) map[string]float64 {
 	out := map[string]float64{}
 	if f := units(name, 0); f > 0 {

@@ -7,7 +7,7 @@
 //	facts, err := d.Catalog()   // never waits for EC2
 //
 // A refresh builds a new catalogue and publishes it as a whole: goroutines that read it see the old catalogue or the new one, and never
-// wait. If a refresh finds no change, the catalogue stays the same pointer. If it fails, or returns no types, the catalogue also stays
+// wait. If a refresh finds no change, the catalogue stays the same pointer. If a refresh fails or gets no types, the catalogue also stays
 // unchanged, and the refresh returns an error. A saved catalogue (catalog.Write) can be used until EC2 can be reached.
 //
 // [Memory] keeps the memory that kubelets reported, by instance type and set of images.

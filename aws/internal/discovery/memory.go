@@ -90,10 +90,10 @@ func (m *Memory) Observe(s Sighting) bool {
 	return true
 }
 
-// For returns the memory in bytes of instances of a family with a set of images, by instance type. If a type was not seen with these
-// images, but with others of the family, its value is the smallest memory seen with those: a new image version changes little, and the
-// first node with another value replaces it at once. The map is shared and stays the same until something changes. Callers must not write
-// to it.
+// For returns the memory in bytes of instances of a family with a set of images, by instance type. If a type was seen only with other
+// images of the family, its value is the smallest memory seen with them. A new image version changes the memory little, and the first node
+// that reports another value replaces it at once. The map is shared and stays the same until something changes. Callers must not write to
+// it.
 func (m *Memory) For(family, images string) map[string]int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -109,8 +109,8 @@ func (m *Memory) For(family, images string) map[string]int64 {
 		if s.Family != family {
 			continue
 		}
-		// A sighting that is renewed before fresh.until expires later. Then For computes the same values again too early, which does no
-		// harm.
+		// A sighting that is renewed before fresh.until expires later. In this case, For computes the same values again too early, which
+		// does no harm.
 		if end := s.At.Add(MemoryLifetime); end.Before(fresh.until) {
 			fresh.until = end
 		}

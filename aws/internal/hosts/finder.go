@@ -47,9 +47,10 @@ func NewFinder(api sdk.HostsAPI, now func() time.Time) *Finder {
 	return &Finder{api: api, answers: refresh.Answers[map[place]int]{Every: Period, Remember: Remember, Now: now}}
 }
 
-// Room returns where the host with that ID has room or, for an empty ID, where any of the account's hosts has room that place instances
-// automatically. A host that does not exist has none. While EC2 does not answer, the last answer is returned together with the error; without
-// an answer the room is nil, which is not the same as empty. Launches since the answer are subtracted (see Took).
+// Room returns the instance types for which the host with that ID has room, by zone. For an empty ID, it returns the types for which any of
+// the account's hosts with automatic placement has room. A host that does not exist has no room. While EC2 does not answer, the last answer
+// is returned together with the error; if EC2 has never answered, the result is nil, which is not the same as empty. Launches since the
+// answer are subtracted (see Took).
 func (f *Finder) Room(ctx context.Context, hostID string) (Room, error) {
 	free, ok, err := f.answers.Get(ctx, hostID, func(ctx context.Context) (map[place]int, error) { return f.ask(ctx, hostID) })
 	if err != nil {
@@ -70,7 +71,7 @@ func (f *Finder) Room(ctx context.Context, hostID string) (Room, error) {
 	return room, err
 }
 
-// Took records that an instance was launched on a host: the room for its type is one less until EC2's next answer.
+// Took records that an instance was launched on a host: the room for its type is reduced by one until EC2's next answer.
 func (f *Finder) Took(hostID, zone, instanceType string) {
 	f.answers.Change(hostID, func(free map[place]int) map[place]int {
 		at := place{zone, instanceType}
@@ -117,7 +118,8 @@ func (f *Finder) ask(ctx context.Context, hostID string) (map[place]int, error) 
 	return free, err
 }
 
-// add adds the room of a host. A host may take several types of its family, which share its cores: then each type counts with all of the room.
+// add adds the room of a host. A host may take several types of its family, which share its cores: each of these types is then listed with
+// all of the room.
 func add(free map[place]int, h *ec2types.Host) {
 	if h.State != "" && h.State != ec2types.AllocationStateAvailable || h.AvailableCapacity == nil {
 		return

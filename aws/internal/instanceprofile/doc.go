@@ -11,8 +11,7 @@
 // A profile holds one role. When the role of a node class changes, the class gets another profile, because running instances still use the
 // old profile. The old profile is deleted when it is unused.
 //
-// A manager is useful only if IAM can be reached. In an isolated network, node classes name profiles that someone else
-// manages.
+// A manager is useful only if IAM can be reached. In an isolated network, node classes name profiles that users manage themselves.
 //
 // # Differences from Karpenter
 //

@@ -40,8 +40,8 @@ func (e *RoleNotFoundError) Error() string {
 }
 
 // Ensure makes sure that a profile with the class's role exists, and returns its name: the current profile if it has the role, or another
-// profile, which is created if necessary. It may be repeated; a correct profile is not read again for the time Remember. A role that does
-// not exist is a *RoleNotFoundError of kind Permanent; other errors have the kind of their cause (see sdk.Wrap).
+// profile, which is created if necessary. The call may be repeated; a correct profile is not read again for the time Remember. A role that
+// does not exist is a *RoleNotFoundError of kind Permanent; other errors have the kind of their cause (see sdk.Wrap).
 func (m *Manager) Ensure(ctx context.Context, w Wanted) (name string, err error) {
 	if w.NodeClass == "" || w.UID == "" || bare(w.Role) == "" {
 		return "", cloudprovider.NewPermanentError(fmt.Errorf(

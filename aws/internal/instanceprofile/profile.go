@@ -44,7 +44,7 @@ func fromIAM(in *iamtypes.InstanceProfile) Profile {
 	return p
 }
 
-// read asks IAM for a profile. If the profile is missing, it returns false without an error.
+// read asks IAM for a profile. If the profile does not exist, read returns false without an error.
 func (m *Manager) read(ctx context.Context, name string) (Profile, bool, error) {
 	out, err := m.options.IAM.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &name})
 	switch {

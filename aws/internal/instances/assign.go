@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/launch"
 )
 
-// assignWindow is the time after its launch during which a batch is assigned if EC2 launched only a part of it. EC2 shows an instance for
-// about an hour after its termination, so until then every process sees all instances of the batch and assigns them in the same way. A
-// claim without an instance is deleted earlier than that.
+// assignWindow is how long after its launch a batch is assigned if EC2 launched only a part of its instances. EC2 shows an instance for
+// about an hour after its termination. During assignWindow every process therefore sees all instances of the batch and assigns them in the
+// same way. A claim without an instance is deleted before this time is over.
 const assignWindow = 45 * time.Minute
 
 // Batch returns the batch with which the instance was launched, by its tags. It returns false if the instance was launched for one claim.
@@ -24,9 +24,9 @@ func (i *Instance) unassigned() bool {
 }
 
 // assign sets the claims of instances of batches, as far as they are certain. members are all instances of these batches that EC2 shows,
-// including terminated instances. A batch is assigned when EC2 shows as many instances as the batch has claims. A batch of which EC2 may
-// have launched only a part is also assigned once all its instances must be visible (launch.Visibility), unless it is older than
-// assignWindow. assign is pure.
+// including terminated instances. A batch is assigned when EC2 shows as many instances as the batch has claims. If EC2 may have launched
+// only a part of a batch, the batch is also assigned once all its instances must be visible (launch.Visibility), until it is older than
+// assignWindow. assign is a pure function.
 func assign(found, members []Instance, now time.Time) []Instance {
 	batches := map[string][]*Instance{}
 	for n := range members {
@@ -95,8 +95,8 @@ func (c *Client) owned(ctx context.Context, found []Instance) ([]Instance, error
 const openFor = 5 * time.Second
 
 // openBatches returns the list of instances of batches that are not yet tagged with their own claims. known is false if the list is older
-// than openFor. EC2 can't filter them by the UID of a claim, so all of them are read, but not with each call: otherwise each claim of a
-// burst would read the whole burst again.
+// than openFor. EC2 can't filter these instances by the UID of a claim, so all of them are read. The list is reused, because otherwise each
+// claim of a burst would read the whole burst again.
 func (c *Client) openBatches() (open []Instance, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,8 +21,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Terminate terminates an instance. It does not check whether the cluster owns the instance: check that first (see Get). Nil means that EC2
-// is terminating it. An error of kind NodeClaimNotFound means that EC2 does not know it. It may be repeated.
+// Terminate terminates an instance. It does not check whether the cluster owns the instance: check that first (see Get). A nil error means
+// that EC2 is terminating the instance. An error of kind NodeClaimNotFound means that EC2 does not know the instance. It may be repeated.
 func (c *Client) Terminate(ctx context.Context, i Instance) error {
 	if err := c.reachable(i, "terminated"); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (c *Client) Terminate(ctx context.Context, i Instance) error {
 	return nil
 }
 
-// reachable returns an error if traffic is shifted away from the instance's zone: then the instance must not be changed.
+// reachable returns an error if traffic is shifted away from the instance's zone. Instances in such a zone must not be changed.
 func (c *Client) reachable(i Instance, what string) error {
 	if c.options.Shifted != nil && c.options.Shifted(i.Zone, i.ZoneID) {
 		return cloudprovider.NewTransientError(fmt.Errorf("instance %q is not %s while a zonal shift is away from its zone %s", i.ID, what, i.Zone))
@@ -128,7 +128,7 @@ func (c *Client) tagAll(ctx context.Context, requests []tagging) []batch.Answer[
 	}))
 }
 
-// each returns an answer for each id: its error in errs, or none.
+// each returns an answer for each id, with the error that errs has for the id.
 func each(ids []string, errs map[string]error) []batch.Answer[struct{}] {
 	answers := make([]batch.Answer[struct{}], len(ids))
 	for n, id := range ids {
@@ -141,8 +141,9 @@ func each(ids []string, errs map[string]error) []batch.Answer[struct{}] {
 const mostParts = 40
 
 // divide makes a call for many instances, which EC2 executes completely or not at all, and finds the instances for which it fails.
-// Instances that the error names as unknown are left out of the next call. After other refusals, the list is halved until each failing
-// instance is alone. Transient errors, and errors that concern all instances, apply to the whole list. ids must be distinct and sorted.
+// Instances that the error names as unknown are left out of the next call. If EC2 refuses the call for another reason, the list is halved
+// until each failing instance is in a list of its own. Transient errors, and errors that concern all instances, apply to the whole list.
+// ids must be distinct and sorted.
 func divide(ids []string, call func(ids []string) error) map[string]error {
 	errs := map[string]error{}
 	lots := [][]string{ids}

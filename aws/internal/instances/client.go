@@ -34,15 +34,16 @@ const (
 type Options struct {
 	// EC2 is the client; DescribeInstances, TerminateInstances and CreateTags are called.
 	EC2 sdk.EC2API
-	// Warm stops and starts instances; nil if the client can't: then none are kept warm.
+	// Warm stops and starts instances. Nil means that the client can't do this, and that no instances are kept warm.
 	Warm sdk.WarmAPI
 	// Cluster is the name of the instances' cluster.
 	Cluster string
-	// With ServeAlpha, instances of pools that were created as v1alpha5 are also listed, and found by their claims: those of release 0.28
-	// and later, whose tags say that this cluster manages them. Listed instances may be collected as garbage. Therefore instances that an
-	// older release launched, or that another cluster manages, are not listed.
+	// With ServeAlpha, instances of pools that were created as v1alpha5 are also listed, and found by their claims. This applies to
+	// instances of release 0.28 and later, whose tags say that this cluster manages them. Listed instances may be collected as garbage.
+	// Therefore instances that an older release launched, or that another cluster manages, are not listed.
 	ServeAlpha bool
-	// Shifted reports whether traffic is shifted away from a zone. In such a zone nothing is terminated or tagged. Nil means no zone.
+	// Shifted reports whether traffic is shifted away from a zone. In such a zone no instance is terminated or tagged. Nil means that there
+	// is no such zone.
 	Shifted func(zone, zoneID string) bool
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
@@ -239,7 +240,7 @@ func (c *Client) describeClaims(ctx context.Context, uids []types.UID) []batch.A
 	return answers
 }
 
-// undecided returns an error if one instance of a batch that can't be assigned yet may be that of the claim; otherwise it returns nil.
+// undecided returns an error if an instance of a batch that can't be assigned yet may belong to the claim; otherwise it returns nil.
 func (c *Client) undecided(found []Instance, uid types.UID) error {
 	for _, i := range found {
 		batch, ok := i.Batch()

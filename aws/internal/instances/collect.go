@@ -35,16 +35,16 @@ type ClaimRef struct {
 type Decision struct {
 	// Terminate are orphaned instances, by ID.
 	Terminate []Instance
-	// RequeueAfter is when to check again.
+	// RequeueAfter is how long to wait before the next check.
 	RequeueAfter time.Duration
 }
 
 // Next decides which instances are orphaned: instances of the cluster (see Client.List) that are old enough and belong to no claim, not
-// even to one whose launch is in progress. It is pure. Read the instances first and then the claims, to include claims created in between.
-// rounds is the number of rounds that have succeeded so far.
+// even to one whose launch is in progress. Next is a pure function. Read the instances first and then the claims, so that claims created
+// between the two reads are included. rounds is the number of rounds that have succeeded so far.
 //
 // An instance is kept, however old it is, if its claim exists but names no instance, or has an unreadable provider id: the next Create for
-// this claim returns it. If the claim names another instance, this instance is surplus.
+// this claim returns the instance. If the claim names another instance, the first instance is surplus and is terminated.
 func Next(found []Instance, claims []ClaimRef, rounds int, now time.Time) Decision {
 	claimed := make(map[string]bool, len(claims))
 	expecting := make(map[types.UID]bool)

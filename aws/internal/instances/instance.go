@@ -54,8 +54,8 @@ type Instance struct {
 	EFAs int
 	// Reservation of the instance, or nil if there is none.
 	Reservation *Reservation
-	// PlacementGroupID is the placement group of the instance; empty for none. Partition is the partition of that group, from 1; 0 if EC2
-	// reports none.
+	// PlacementGroupID is the placement group of the instance; empty for none. Partition is the partition of the placement group, from 1; 0
+	// if EC2 reports none.
 	PlacementGroupID string
 	Partition        int32
 	// OutpostID is the ID of the Outpost it runs on; empty for the region.

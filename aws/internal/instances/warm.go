@@ -17,15 +17,15 @@ import (
 )
 
 // warmPrefix begins the value of launch.TagNodeClaimUID of instances that belong to no claim and are kept, stopped, for later claims. The
-// rest of the value is the mark, which says what the instance was configured with. UIDs of claims don't contain a slash.
+// rest of the value is the mark, which describes the configuration of the instance. UIDs of claims don't contain a slash.
 const warmPrefix = "warm/"
 
-// Mark returns what a warm instance was configured with, as given to Retire; false for instances that are not warm.
+// Mark returns the description of a warm instance's configuration that was passed to Retire. warm is false for instances that are not warm.
 func (i *Instance) Mark() (mark string, warm bool) {
 	return strings.CutPrefix(i.Tags[launch.TagNodeClaimUID], warmPrefix)
 }
 
-// Warm reports whether the instance belongs to no claim and is kept for later ones.
+// Warm reports whether the instance belongs to no claim and is kept for later claims.
 func (i *Instance) Warm() bool {
 	_, warm := i.Mark()
 	return warm
@@ -36,7 +36,8 @@ func withoutWarm(found []Instance) []Instance {
 	return slices.DeleteFunc(found, func(i Instance) bool { return i.Warm() })
 }
 
-// Warm lists the warm instances of the cluster, by id: those that are stopped, or with all set also those that are still running or stopping.
+// Warm lists the stopped warm instances of the cluster, by id. If all is set, the list also contains those that are still running or
+// stopping.
 func (c *Client) Warm(ctx context.Context, all bool) ([]Instance, error) {
 	states := []string{StateStopped}
 	if all {
@@ -51,8 +52,8 @@ func (c *Client) Warm(ctx context.Context, all bool) ([]Instance, error) {
 	return slices.DeleteFunc(found, func(i Instance) bool { return !i.Warm() }), nil
 }
 
-// Retire takes an instance from its claim and stops it. The tag comes first: from then on the instance belongs to no claim, and a process
-// that finds it running stops it again. It may be repeated.
+// Retire makes a claim's instance a warm instance and stops it. The tag is set first: from then on the instance belongs to no claim, and a
+// process that finds it running stops it again. The call may be repeated.
 func (c *Client) Retire(ctx context.Context, i Instance, mark string) error {
 	if c.options.Warm == nil {
 		return errNoWarmAPI
@@ -71,8 +72,8 @@ func (c *Client) Retire(ctx context.Context, i Instance, mark string) error {
 	return nil
 }
 
-// Revive gives a warm instance to a claim and starts it. The tag comes first: a repeated Create finds the instance by its claim, and calls
-// Start. If EC2 has no capacity to start it, it is a warm instance again, and the error has kind InsufficientCapacity.
+// Revive assigns a warm instance to a claim and starts it. The tag is set first: a repeated Create finds the instance by its claim, and
+// calls Start. If EC2 has no capacity to start the instance, it becomes a warm instance again, and the error has kind InsufficientCapacity.
 func (c *Client) Revive(ctx context.Context, i Instance, claimName string, uid types.UID) error {
 	was := i.Tags[launch.TagNodeClaimUID]
 	if err := c.Tag(ctx, i, map[string]string{launch.TagNodeClaimUID: string(uid), awsv1.TagNodeClaim: claimName}); err != nil {
@@ -88,7 +89,7 @@ func (c *Client) Revive(ctx context.Context, i Instance, claimName string, uid t
 // CanStart reports whether the client can stop and start instances.
 func (c *Client) CanStart() bool { return c.options.Warm != nil }
 
-// Start starts a stopped instance. It may be repeated.
+// Start starts a stopped instance. The call may be repeated.
 func (c *Client) Start(ctx context.Context, i Instance) error {
 	if c.options.Warm == nil {
 		return errNoWarmAPI

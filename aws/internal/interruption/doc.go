@@ -12,9 +12,9 @@
 //	}
 //
 // Parse reads the body of one message, and can be used alone. A Source implements cloudprovider.InterruptionSource. It removes irrelevant
-// and unreadable messages from the queue itself, so that no message comes back forever. It returns a message again until the message is
-// acknowledged. The queue needs no dead-letter queue. Give it a short retention, because messages are useless after five minutes. Package
-// iam generates the queue with its policy and the rules that fill it.
+// and unreadable messages from the queue itself, so that no message is delivered again forever. It returns a message again until the
+// message is acknowledged. The queue needs no dead-letter queue. Set a short retention for the queue, because messages are useless after
+// five minutes. Package iam generates the queue with its policy and the rules that fill it.
 //
 // # Differences from Karpenter
 //

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Options are the options of a Source. Find is required, and at least one of Queue and EC2.
+// Options are the options of a Source. Find is required. At least one of Queue and EC2 is also required.
 type Options struct {
 	// Queue is the name of the SQS queue, neither its ARN nor its URL. Empty means no queue.
 	Queue string
@@ -20,14 +20,14 @@ type Options struct {
 	SQS sdk.SQSAPI
 	// EC2 reports instances that are impaired or due for maintenance. Nil means that EC2 is not asked.
 	EC2 sdk.EC2API
-	// Find looks up an instance of the cluster by its EC2 ID. It returns false if the cluster has no such instance: then the message is for
+	// Find looks up an instance of the cluster by its EC2 ID. It returns false if the cluster has no such instance; the message is then for
 	// another cluster. It must not call AWS, because it is called for every message.
 	Find func(instanceID string) (Instance, bool)
 	// OnEvent is called for each event about an instance of the cluster, before the event is delivered and again if it is redelivered, so
 	// that information about offerings and reservations is recorded at once. It may be nil. It must be safe for concurrent use.
 	OnEvent func(ctx context.Context, kind Kind, instance Instance)
 	// OnUnhealthy is called once for each finding of a poll, even if the finding is not handled. It is called again if the finding ends and
-	// then returns. Nil: nobody is. It must be safe for concurrent use, and so must OnMessage and OnRemoved.
+	// later begins again. Nil means no calls. It must be safe for concurrent use, and so must OnMessage and OnRemoved.
 	OnUnhealthy func(kind Kind, instance Instance)
 	// OnMessage is called for each message of the queue that can be read. It may be nil.
 	OnMessage func(Message)
@@ -38,11 +38,12 @@ type Options struct {
 	ReportOnly bool
 	// StatusEvery is how often EC2 is asked; 0 means DefaultStatusEvery.
 	StatusEvery time.Duration
-	// ImpairedFor is how long an instance must have been impaired to count; 0 means DefaultImpairedFor.
+	// ImpairedFor is how long an instance must have been impaired before it is reported; 0 means DefaultImpairedFor.
 	ImpairedFor time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// After waits; nil means time.After. It is used only if there is no queue to wait for.
+	// After returns a channel that receives a value after the duration; nil means time.After. It is used only if there is no queue to wait
+	// for.
 	After func(time.Duration) <-chan time.Time
 	// Logger logs unreadable messages and failed calls. Nil means no log.
 	Logger *slog.Logger

@@ -80,7 +80,8 @@ type envelope struct {
 	Detail     json.RawMessage `json:"detail"`
 }
 
-// instanceDetail is the content of events about one instance. No other part of their detail is read, so errors in other parts don't matter.
+// instanceDetail is the content of events about one instance. No other fields of the detail are read, so errors in other fields don't
+// matter.
 type instanceDetail struct {
 	InstanceID string `json:"instance-id"`
 	State      string `json:"state"`

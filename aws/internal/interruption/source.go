@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// How the queue is read.
+// Settings for reading the queue.
 const (
 	receiveMost = 10
 	waitSeconds = 20

@@ -45,8 +45,8 @@ func (m *statusMemory) wait(now time.Time, every time.Duration) time.Duration {
 	return min(max(m.next.Sub(now), time.Millisecond), every)
 }
 
-// poll asks EC2 for the status of instances if a poll is due. One reader at a time polls; the others continue without waiting. If EC2 does
-// not answer, this is logged and retried later: it must not prevent reading the queue.
+// poll asks EC2 for the status of instances if a poll is due. Only one goroutine polls at a time; the other goroutines continue without
+// waiting. If EC2 does not answer, the failure is logged and the poll is retried later, because it must not prevent reading the queue.
 func (s *Source) poll(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	if s.options.EC2 == nil || !s.pollDue() {
 		return nil, nil
@@ -67,7 +67,7 @@ func (s *Source) poll(ctx context.Context) ([]cloudprovider.Interruption, error)
 	return s.findings(ctx, statuses), nil
 }
 
-// pollDue reports whether a poll is due. If so, the caller must poll, and other callers get false.
+// pollDue reports whether a poll is due. If it returns true, the caller must poll, and other callers get false.
 func (s *Source) pollDue() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,8 +79,8 @@ func (s *Source) pollDue() bool {
 	return true
 }
 
-// describe reads the three kinds of problems, by instance. It makes one call for each kind, because EC2 combines filters of different
-// names by AND. If an instance has several problems, the first counts.
+// describe reads the three kinds of problems, by instance. It makes one call for each kind, because EC2 combines filters of different names
+// by AND. If an instance has several problems, the first is used.
 func (s *Source) describe(ctx context.Context) (map[string]ec2types.InstanceStatus, error) {
 	found := map[string]ec2types.InstanceStatus{}
 	for _, filter := range []ec2types.Filter{
@@ -171,7 +171,8 @@ type trouble struct {
 	message         string
 }
 
-// troubles returns the problems in a status: impairments that began at then or earlier, and the first maintenance that is not over.
+// troubles returns the problems in a status: impairments that began at the time then or earlier, and the first maintenance that is not
+// over.
 func troubles(status *ec2types.InstanceStatus, then time.Time) []trouble {
 	var list []trouble
 	add := func(kind Kind, summary *ec2types.InstanceStatusSummary) {

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Tags of instances that one CreateFleet call launched for several claims. EC2 gives all instances of a fleet the same tags, so that an
-// instance can't have only its own claim's UID from the start. Instead each instance has the UIDs of all claims, sorted. The instances are
+// Tags of instances that one CreateFleet call launched for several claims. EC2 gives all instances of a fleet the same tags, so an instance
+// can't have only the UID of its own claim when it is launched. Instead each instance has the UIDs of all claims, sorted. The instances are
 // assigned to the claims by order: the instance whose ID comes n-th belongs to the claim whose UID comes n-th. So all processes that see
 // the whole batch assign its instances in the same way.
 const (
@@ -37,8 +37,8 @@ const (
 	mostInFleet = 1000
 )
 
-// BatchID identifies a launch of several claims: a hash of their UIDs in any order, the generation, and whether it launches all or nothing.
-// The generation grows with each attempt whose instances are all gone. It has at most 64 characters.
+// BatchID returns an ID for a launch of several claims. It consists of a hash of their UIDs in any order, the generation, and a suffix for
+// a launch of all or nothing. The generation grows with each attempt whose instances are all gone. The ID has at most 64 characters.
 func BatchID(uids []types.UID, generation int, whole bool) string {
 	id := setHash(uids) + "-" + strconv.Itoa(generation)
 	if whole {
@@ -95,7 +95,8 @@ func BatchOf(tags map[string]string) (Batch, bool) {
 	return b, len(b.UIDs) > 0
 }
 
-// Whole reports whether EC2 launched either one instance for each claim or none, so that some instances are missing if there are fewer.
+// Whole reports whether EC2 launched either one instance for each claim or no instances at all. If there are fewer instances than claims,
+// some instances are missing.
 func (b Batch) Whole() bool { return strings.HasSuffix(b.ID, wholeSuffix) }
 
 // Generation returns the generation in BatchID, or 0 if the ID has none.

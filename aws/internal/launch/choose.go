@@ -23,7 +23,7 @@ const MaxInstanceTypes = 60
 // often.
 const fewSpotTypes = 5
 
-// Wish has the requirements of a claim.
+// Wish contains the settings of a claim that determine which offerings Choose selects.
 type Wish struct {
 	// Requirements of the claim.
 	Requirements requirements.Set
@@ -48,9 +48,10 @@ type Choice struct {
 	Candidates []cloudprovider.Candidate
 	// Cost is Wish.Cost, rounded; nil if Wish.Cost is nil. It is not for concurrent use.
 	Cost cloudprovider.LaunchCost
-	// Suited are all offerings that suit the wish, with or without capacity, in the order of cloudprovider.LaunchOrderBy.
+	// Suited are all offerings that meet the requirements and requests of the Wish, with or without capacity, in the order of
+	// cloudprovider.LaunchOrderBy.
 	Suited []cloudprovider.Candidate
-	// Ruled lists, by stage, the instance types that were left out although they suit and have capacity.
+	// Ruled lists, by stage, the instance types that were left out although they are in Suited and have capacity.
 	Ruled []Ruling
 	// Advice is a sentence for the operator; empty when there is none.
 	Advice string
@@ -58,7 +59,7 @@ type Choice struct {
 
 // Ruling contains the instance types that a stage of Choose left out.
 type Ruling struct {
-	// Stage says why, for people.
+	// Stage is the reason for leaving them out, as text for people.
 	Stage string
 	// InstanceTypes that lost all their offerings in this stage, sorted.
 	InstanceTypes []string
@@ -138,15 +139,15 @@ func tenancyOf(want requirements.Set, c cloudprovider.Candidate) string {
 	return cmp.Or(c.Offering.Value(awsv1.LabelInstanceTenancy), tenancy(want, c.Type.Requirements))
 }
 
-// oneTenancy keeps the candidates with the tenancy of the first one, because a launch template has one tenancy. Another tenancy costs more, and
-// is launched once there is no capacity in this one.
+// oneTenancy keeps the candidates with the tenancy of the first candidate, because a launch template has one tenancy. Other tenancies cost
+// more, and are launched once there is no capacity in the first tenancy.
 func (s *selection) oneTenancy() {
 	first := s.left[0].Offering.Value(awsv1.LabelInstanceTenancy)
 	s.keep("of another tenancy", func(c cloudprovider.Candidate) bool { return c.Offering.Value(awsv1.LabelInstanceTenancy) == first })
 }
 
-// tenancy returns the first tenancy that both want and offered allow, or shared hardware if there is none. The order is: shared hardware,
-// dedicated hardware, hosts.
+// tenancy returns the first tenancy that both want and offered allow, or shared hardware if they have no tenancy in common. The order is:
+// shared hardware, dedicated hardware, hosts.
 func tenancy(want, offered requirements.Set) string {
 	for _, tenancy := range []string{awsv1.TenancyDefault, awsv1.TenancyDedicated, awsv1.TenancyHost} {
 		if allows(want, tenancy) && allows(offered, tenancy) {
@@ -206,7 +207,7 @@ func (s *selection) keep(stage string, keep func(cloudprovider.Candidate) bool) 
 	s.left = kept
 }
 
-// kinds of reservations, which one launch can't mix. The order decides between equal prices.
+// The kinds of reservations; one launch can't use several of them. Of kinds with equal prices, the first in this order is used.
 const (
 	notReserved = iota
 	kindDefault
@@ -226,7 +227,7 @@ func reservationKind(c cloudprovider.Candidate) int {
 	return kindDefault
 }
 
-// reservationKind keeps the offerings of the cheapest kind of reservation, if there is any reservation at all.
+// If there are offerings in reservations, reservationKind keeps only those of the cheapest kind of reservation.
 func (s *selection) reservationKind() {
 	best, least := notReserved, math.Inf(1)
 	for _, c := range s.left {

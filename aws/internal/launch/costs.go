@@ -8,8 +8,8 @@ import (
 )
 
 // roughly returns a cost function that rounds costs to three significant digits, and remembers them. Expected costs change from minute to
-// minute, because older prices and interruptions count less. Without rounding, the same launch a moment later would be another request,
-// which EC2 refuses under the same client token. If the cost of an offering is its price, it is not rounded.
+// minute, because older prices and interruptions get less weight. Without rounding, a launch that is repeated a moment later would be a
+// different request, which EC2 refuses under the same client token. A cost that equals the offering's price is not rounded.
 func roughly(cost cloudprovider.LaunchCost) cloudprovider.LaunchCost {
 	if cost == nil {
 		return nil
@@ -36,8 +36,8 @@ func threeDigits(usd float64) float64 {
 	return rounded
 }
 
-// reordered reports whether the order by cost differs from the order by price: whether some candidate costs less than a later one although
-// its price is higher. The candidates must be sorted by cost.
+// reordered reports whether the order by cost differs from the order by price: whether some candidate costs less than a later candidate but
+// has a higher price. The candidates must be sorted by cost.
 func reordered(candidates []cloudprovider.Candidate, cost cloudprovider.LaunchCost) bool {
 	if cost == nil {
 		return false

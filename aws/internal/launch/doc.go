@@ -21,10 +21,10 @@
 // # One call for many
 //
 // [Launcher.LaunchTogether] launches several equal claims by one call: all or nothing for claims that are useful only together, or as many
-// as EC2 can launch for a burst. EC2 gives all instances of a call the same tags, so no instance can have the tags of its own claim from
-// the start: they have the UIDs of all claims, and are assigned to these by a rule that is the same in all processes ([Assign]). Even if an
-// answer is lost, the instances are found by these tags. Karpenter merges equal calls without such a rule, and can't find the instances
-// again after a crash.
+// as EC2 can launch for a burst. EC2 gives all instances of a call the same tags, so no instance can have only the tags of its own claim
+// when it is launched. Instead the instances have the UIDs of all claims, and are assigned to the claims by a rule that is the same in all
+// processes ([Assign]). Even if an answer is lost, the instances are found by these tags. Karpenter merges equal calls without such a rule,
+// and can't find the instances again after a crash.
 //
 // # Differences from Karpenter
 //

@@ -59,7 +59,7 @@ func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, g
 		return nil, retryNewToken, l.nothing(f, out.Errors)
 	}
 	l.attempts.fail(uid)
-	f.settle("", 0, start) // the places are free again, so that the error does not list them as taken
+	f.settle("", 0, start) // release the held capacity of reservations, so that the error does not report it as used
 	return nil, retry(l.elsewhere(f)), l.nothing(f, out.Errors)
 }
 

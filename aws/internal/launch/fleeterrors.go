@@ -45,7 +45,7 @@ func (l *Launcher) forget(offers []offer) {
 	l.options.Templates.Forget(names...)
 }
 
-// launchError gives the error of a failed call a kind. An error that already has a kind keeps it. Throttling and service failures are
+// launchError adds a kind to the error of a failed call. An error that already has a kind keeps it. Throttling and service failures are
 // retried and not shown to users. Other errors are written with their reason to the claim's condition.
 func launchError(doing string, err error) error {
 	wrapped := sdk.Wrap(doing, err)
@@ -140,8 +140,8 @@ func (l *Launcher) missing(f *flight, launched []*Instance, errs []ec2types.Crea
 	return l.nothing(f, errs)
 }
 
-// unexplained returns errors for an answer with neither an instance nor an error: all requested offerings count as out
-// of stock, because otherwise the next plan would be the same.
+// unexplained returns errors for an answer with neither an instance nor an error: all requested offerings are treated as out of stock,
+// because otherwise the next plan would be the same.
 func (l *Launcher) unexplained(f *flight, offers []offer) []ec2types.CreateFleetError {
 	var errs []ec2types.CreateFleetError
 	for _, o := range offers {

@@ -35,8 +35,8 @@ type Options struct {
 	Subnets *subnets.Tracker
 	// Unavailable remembers offerings that are out of stock. Nil means a new one.
 	Unavailable *unavailable.Memory
-	// Reservations counts the free instances in reservations, minus those that launches in progress hold. If it is nil, nothing is counted,
-	// and only the counts in the offerings matter.
+	// Reservations counts the free instances in reservations, minus those that launches in progress hold. If it is nil, only the counts in
+	// the offerings are used.
 	Reservations *reservations.Tracker
 	// Lookup resolves aliases of labels in requirements. Nil means no aliases.
 	Lookup *requirements.Lookup
@@ -106,8 +106,8 @@ type Request struct {
 	InstanceTypes []*cloudprovider.InstanceType
 	// PlacementGroupID is the placement group that the class selects; empty for none.
 	PlacementGroupID string
-	// Cost contains the expected costs of offerings. Launch requests offerings in the order of these costs. Nil means their prices. It must
-	// return the same costs as long as the launch is repeated.
+	// Cost contains the expected costs of offerings. Launch requests offerings in the order of these costs. Nil means that their prices are
+	// used. It must return the same costs as long as the launch is repeated.
 	Cost cloudprovider.LaunchCost
 	// Dead are the ids of the claim's known instances that are shutting down or gone.
 	Dead []string
@@ -197,12 +197,12 @@ type flight struct {
 	Request
 	wish      Wish
 	choice    Choice
-	place     *reservations.Hold // places that the call in progress holds in reservations; nil if Options.Reservations is nil
+	place     *reservations.Hold // capacity that the call in progress holds in reservations; nil if Options.Reservations is nil
 	retriedLT bool
 	// outposts are the Outposts on which the node class launches, by zone.
 	outposts map[string]string
-	// claims are the claims of a batch, sorted by UID, of which NodeClaim is the combination; nil for a launch of one claim. whole is
-	// Together.Whole.
+	// claims are the claims of a batch, sorted by UID, and NodeClaim is their combination (see combined); claims is nil for a launch of one
+	// claim. whole is Together.Whole.
 	claims []*v1.NodeClaim
 	whole  bool
 }
@@ -323,7 +323,7 @@ func (f *flight) partition() int32 {
 
 // Tags returns the tags of everything that is launched for a claim: the tags of the options, then those of the class, then those that
 // identify the owner (CP-CREATE-08). Later tags override earlier tags. If the pool was created as v1alpha5, the tags of pool and cluster
-// are those of that generation, and the options and the class may override the name. The map is the caller's.
+// are those of that generation, and the options and the class may override the name. The caller owns the map.
 func Tags(cluster string, common map[string]string, class *awsv1.EC2NodeClass, claim *v1.NodeClaim) map[string]string {
 	if class == nil || claim == nil {
 		return nil

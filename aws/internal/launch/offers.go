@@ -98,7 +98,7 @@ type override struct {
 }
 
 // offers ensures that the launch templates exist, and distributes the candidates over them, in a fixed order. It leaves out the candidates
-// of leaveOut, and those without a subnet or without a held place in their reservation.
+// of leaveOut, candidates without a subnet, and candidates for which the launch holds no capacity in their reservation.
 func (l *Launcher) offers(ctx context.Context, f *flight, zones map[string]awsv1.Subnet, leaveOut []unavailable.Key) ([]offer, error) {
 	choice := f.choice
 	choice.Candidates = slices.DeleteFunc(slices.Clone(choice.Candidates), func(c cloudprovider.Candidate) bool {

@@ -9,16 +9,16 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Bounds of the time for which all launches wait after EC2 has reported that a general quota of the account is used up. The time grows with
-// each further report.
+// The shortest and longest time for which all launches wait after EC2 has reported that a general quota of the account is used up. The time
+// grows with each further report.
 const (
 	firstQuotaWait   = 30 * time.Second
 	longestQuotaWait = 10 * time.Minute
 )
 
 // accountQuotas remembers which general quotas of the account and region are used up. Any launch would exceed these quotas. An example is
-// the quota on the total size of volumes: it makes no difference which offering a launch tries. The zero value contains no quotas. It is
-// safe for concurrent use.
+// the quota on the total size of volumes: it makes no difference which offering a launch tries. The zero value contains no quotas.
+// accountQuotas is safe for concurrent use.
 type accountQuotas struct {
 	mu    sync.Mutex
 	known map[string]*quotaWait

@@ -10,10 +10,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// reserve reserves a place for a launch of reserved capacity: in the first reservation, in launch order, that has more free places than
-// other launches in progress hold. EC2 could choose among several reservations. But then each launch of a burst would have to reserve a
-// place in all of them, and the launches would exclude each other. For a claim with minValues EC2 chooses, so the launch reserves a place
-// in each reservation.
+// reserve holds capacity for one instance in the first reservation, in launch order, that has more free capacity than other launches in
+// progress hold. EC2 could choose among several reservations. But then each launch of a burst would have to hold capacity in all of them,
+// and the launches would exclude each other. For a claim with minValues EC2 chooses the reservation, so the launch holds capacity in each
+// reservation.
 func (l *Launcher) reserve(f *flight) {
 	f.place = nil
 	if l.options.Reservations == nil || f.choice.CapacityType != v1.CapacityTypeReserved {
@@ -24,7 +24,7 @@ func (l *Launcher) reserve(f *flight) {
 		ids[i] = reservationOf(c)
 	}
 	if f.claims != nil {
-		// All instances are launched into one reservation. If other launches have used its places in the meantime, nothing is launched.
+		// All instances are launched into one reservation. If other launches have used its capacity in the meantime, nothing is launched.
 		f.place = l.options.Reservations.HoldTogether(f.count(), ids...)
 		return
 	}
@@ -36,8 +36,8 @@ func (l *Launcher) reserve(f *flight) {
 	if !f.place.Empty() {
 		return
 	}
-	// Other launches of the same burst hold all places. The launch then uses the claim's other offerings; a claim without other offerings
-	// is refused.
+	// If other launches of the same burst hold all the capacity, the launch uses the claim's other offerings; a claim without other
+	// offerings is refused.
 	wish := f.wish
 	wish.WithoutReserved = true
 	if choice, err := Choose(f.InstanceTypes, wish); err == nil {
@@ -54,12 +54,12 @@ func (f *flight) hasMinValues() bool {
 	return false
 }
 
-// hasPlace reports whether the held places allow the launch of a candidate.
+// hasPlace reports whether the launch holds capacity for a candidate in its reservation, or needs to hold none.
 func (f *flight) hasPlace(c cloudprovider.Candidate) bool {
 	return f.place == nil || f.place.Has(reservationOf(c))
 }
 
-// settle ends the hold on places: used is the reservation in which the instances were launched, instances their number; see
+// settle releases the held capacity. used is the reservation in which the instances were launched, and instances is their number; see
 // reservations.Hold. Further calls do nothing.
 func (f *flight) settle(used string, instances int, at time.Time) {
 	if f.place != nil {
@@ -107,8 +107,8 @@ func reservationOf(c cloudprovider.Candidate) string {
 	return c.Offering.Value(awsv1.LabelCapacityReservationID)
 }
 
-// ReservedPlaces returns the number of instances that the launch can have in capacity reservations now, or 0 if no suitable reservation has
-// room.
+// ReservedPlaces returns the number of instances that can be launched in capacity reservations now for the request, or 0 if no suitable
+// reservation has room.
 func (l *Launcher) ReservedPlaces(r Request) int {
 	f, err := l.prepare(r)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // A fleet launches into one reservation. If no reservation has room for all claims of a launch with Whole, but several have room together,
-// each of them gets a part of the claims, with a fleet of its own. If one of these fleets fails, the caller terminates the instances of the
-// others. Each part is a separate batch, so that its instances are found and assigned like those of any batch.
+// each of these reservations gets a part of the claims, which is launched by a separate fleet. If one fleet fails, the caller terminates
+// the instances of the other fleets. Each part is a separate batch, so its instances are found and assigned like those of any other batch.
 
 // shares divides the claims among the reservations that suit them. In launch order, each reservation gets as many claims as it has room
 // for. The reservations may be of different types, zones and kinds. It returns nil if the reservations have too little room for all claims.

@@ -41,6 +41,7 @@ type Template struct {
 	InstanceTypes []string
 	// ReservationID is the capacity reservation in which its instances are launched; empty for none.
 	ReservationID string
-	// Zone is the name of the zone if the template contains a subnet; empty if it leaves the subnet to the launch, as templates should.
+	// Zone is the name of the zone if the template contains a subnet; empty if the template contains no subnet, which is preferable: the
+	// launch then chooses the subnet.
 	Zone string
 }

@@ -33,7 +33,7 @@ type Together struct {
 	Whole bool
 	// WithoutReserved leaves reserved offerings out. If it is false, claims without Whole that suit a capacity reservation with room are
 	// unsupported. Claims with Whole are launched into a reservation that has room for all of them, or into several that together have
-	// room. If there are none, they are unsupported.
+	// room. If there are no such reservations, these claims are unsupported.
 	WithoutReserved bool
 	// Generation is the lowest generation to use. It must be higher than the generations of former batches of the same claims. See BatchID.
 	Generation int
@@ -102,7 +102,7 @@ func (l *Launcher) launchTogether(ctx context.Context, t Together) ([]*Instance,
 	return f.inOrder(t.NodeClaims, launched), err
 }
 
-// tryWay makes CreateFleet calls until one has a definite answer, or mostCalls were made.
+// tryWay makes CreateFleet calls until one of them has a definite answer, but at most mostCalls.
 func (l *Launcher) tryWay(ctx context.Context, f *flight, generation int) ([]*Instance, int, error) {
 	for calls := 0; ; calls++ {
 		launched, again, err := l.try(ctx, f, generation)
@@ -170,8 +170,8 @@ func combined(claims []*v1.NodeClaim) (*v1.NodeClaim, error) {
 	return one, nil
 }
 
-// differs returns the name of the first property in which two claims differ, of those that all instances of a fleet share, or "" if they
-// are equal.
+// differs compares two claims by the properties that all instances of a fleet share. It returns the name of the first property in which
+// they differ, or "" if they are equal.
 func differs(a, b *v1.NodeClaim) string {
 	switch {
 	case a.Spec.NodeClassRef != b.Spec.NodeClassRef:

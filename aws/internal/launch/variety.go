@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// hasMinValues reports whether the claim has minValues: then no types are excluded as exotic or expensive.
+// hasMinValues reports whether the claim has minValues. In this case, no types are excluded as exotic or expensive.
 func (s *selection) hasMinValues() bool {
 	for r := range s.wish.Requirements.All {
 		if r.MinValues() != nil {
@@ -99,8 +99,8 @@ func (s *selection) values(types []*cloudprovider.InstanceType, r requirements.R
 	return values
 }
 
-// varied returns at most MaxInstanceTypes of the ranked types: first each type that has a value which minValues still lacks, then the
-// cheapest of the others.
+// varied returns at most MaxInstanceTypes of the ranked types: first each type with a value that is still missing for minValues, then the
+// cheapest of the other types.
 func (s *selection) varied(ranked []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	var kept []*cloudprovider.InstanceType
 	have := map[string]map[string]bool{}

@@ -36,8 +36,8 @@ func (b *breaker) allow(now time.Time) error {
 		fmt.Errorf("paused after %d failures in a row, the last: %w", b.failures, b.cause))
 }
 
-// report records the result of a call. Only server errors of EC2 and throttling count: if EC2 refuses one template, this has no effect on
-// other templates.
+// report records the result of a call. Only server errors of EC2 and throttling count as failures. If EC2 refuses one template, this has no
+// effect on other templates.
 func (b *breaker) report(now time.Time, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -7,7 +7,7 @@
 //	deleted, err := store.Sweep(ctx)         // now and then, in the caller's own loop
 //
 // A template's name identifies its content, so an existing template with the right name has the right content. No lock is held during a
-// call to EC2: calls about different templates run in parallel; if several calls need the same template, the first creates it.
+// call to EC2, so calls about different templates run in parallel. If several calls need the same template, the first call creates it.
 //
 // # Differences from Karpenter
 //
@@ -15,5 +15,5 @@
 //
 // # Concurrency
 //
-// A Store may be used by many goroutines at once, and starts none that outlives a call.
+// A Store may be used by many goroutines at once, and starts no goroutine that outlives a call.
 package launchtemplates
