@@ -78,7 +78,7 @@ func (b *burst) launch(ctx context.Context, r launch.Request) (*launch.Instance,
 	return launched, err
 }
 
-// errAlone is the answer to a request that no fleet serves. Its caller launches the instance by a separate call, which waits for no other
+// errAlone is the error for a request that no fleet serves. Its caller launches the instance by a separate call, which waits for no other
 // launch.
 var errAlone = errors.New("launched alone")
 

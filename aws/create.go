@@ -70,7 +70,7 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 // launchRequest is the request for a launch, with the data that is needed to describe the instance.
 type launchRequest struct {
 	launch.Request
-	class *awsv1.EC2NodeClass // the class as stored; Request.NodeClass contains the settings of the claim
+	class *awsv1.EC2NodeClass // the class as it is stored; Request.NodeClass may have the kubelet block of the claim's annotation
 	group *placement.Group    // nil for none
 }
 
@@ -134,7 +134,7 @@ func typesFailed(err error) error {
 	return cloudprovider.NewCreateError("InstanceTypeResolutionFailed", err.Error(), err)
 }
 
-// oldest returns the instance that was launched first. If there are several, earlier calls also returned the oldest.
+// oldest returns the instance that was launched first. If a claim has several instances, earlier calls also returned the oldest.
 func oldest(live []instances.Instance) instances.Instance {
 	return slices.MinFunc(live, func(a, b instances.Instance) int { return a.LaunchTime.Compare(b.LaunchTime) })
 }

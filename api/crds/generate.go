@@ -136,7 +136,7 @@ func complete(text []byte) ([]byte, error) {
 	spec := crd["spec"].(object)
 	for _, v := range spec["versions"].([]any) {
 		version := v.(object)
-		// Package v1 contains NodeOverlay, which has version v1alpha1. But controller-gen names versions after packages.
+		// controller-gen names versions after packages, but NodeOverlay has version v1alpha1 and is in package v1.
 		if spec["names"].(object)["kind"] == "NodeOverlay" {
 			version["name"] = "v1alpha1"
 		}
@@ -164,10 +164,10 @@ func stored(version any) int {
 	return 0
 }
 
-// conditions makes reason and message of conditions optional. Karpenter up to 0.36 wrote conditions without them. If they were required,
-// an object with such a condition could not be written at all, not even to remove its finalizer. The list becomes a map with the condition
-// type as key, so that two writers don't overwrite each other's conditions, and an API server can see which conditions a write does not
-// change.
+// conditions makes reason and message of conditions optional. Karpenter up to 0.36 wrote conditions without a reason and a message. If
+// these fields were required, an object with such a condition could not be written at all, not even to remove its finalizer. The list
+// becomes a map with the condition type as key, so that two writers don't overwrite each other's conditions, and an API server can see
+// which conditions a write does not change.
 func conditions(schema object) {
 	status, _ := schema["properties"].(object)["status"].(object)
 	properties, _ := status["properties"].(object)
@@ -183,8 +183,8 @@ func conditions(schema object) {
 	reason["pattern"] = `^([A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?)?$`
 }
 
-// everyEffect makes the effect of v1alpha5's taints optional, because its webhook accepted taints without one. So stored objects can
-// still be written, and the conversion reports the error.
+// everyEffect makes the effect of v1alpha5's taints optional, because its webhook accepted taints without one. So stored objects with such
+// taints can still be written, and the conversion reports the error.
 func everyEffect(spec object) {
 	for _, name := range []string{"taints", "startupTaints"} {
 		if list, found := spec["properties"].(object)[name].(object); found {

@@ -112,7 +112,7 @@ func renamePoolLabel(labels map[string]string, path *field.Path, warnings *conve
 }
 
 // requirementsToBeta converts the requirements in their order: it drops retired labels and renames the label with the pool's name. A
-// missing list becomes an empty one.
+// missing list becomes an empty list.
 func requirementsToBeta(requirements []corev1.NodeSelectorRequirement, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) []v1beta1.NodeSelectorRequirementWithMinValues {
 	out := make([]v1beta1.NodeSelectorRequirementWithMinValues, 0, len(requirements))
 	for i, r := range requirements {

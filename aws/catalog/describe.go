@@ -84,7 +84,8 @@ func answerError(i int, name string, err error) error {
 	return recordError(i, record, err)
 }
 
-// instanceTypeInfo contains the fields of an entry of InstanceTypes in EC2's answer that this package reads. The names are the API's.
+// instanceTypeInfo contains the fields of an entry of InstanceTypes in EC2's answer that this package reads. The field names are those of
+// the API.
 type instanceTypeInfo struct {
 	InstanceType                  string
 	BareMetal                     bool

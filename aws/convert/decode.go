@@ -60,8 +60,8 @@ type Document struct {
 	Warnings conversion.Warnings
 	// kubelet is the kubelet block of a NodePool of v1, although v1 has no such field; nil if the document has no such block.
 	kubelet json.RawMessage
-	// strayed is the error about the pool's kubelet block that strict reading reports unless the pool's node class is in the input; empty
-	// if there is no such error.
+	// strayed is an error about the pool's kubelet block. Strict reading reports it if the pool's node class is not in the input. Empty
+	// means that there is no such error.
 	strayed string
 }
 

@@ -56,7 +56,7 @@ func Read(documents []Document, options Options) Result {
 }
 
 // rewritten reports whether the entry has another generation than the target, so that it doesn't pass through unchanged. Overlays and
-// workloads pass through.
+// workloads always pass through.
 func (e *entry) rewritten(target Version) bool {
 	switch e.object.(type) {
 	case *unstructured.Unstructured, *api.NodeOverlay:

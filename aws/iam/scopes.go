@@ -13,19 +13,19 @@ import (
 type scope int
 
 const (
-	// useShared: resources that launches refer to but that the cluster does not own.
+	// useShared allows launches to use resources that the cluster does not own.
 	useShared scope = iota
-	// useTemplates: the cluster's own launch templates.
+	// useTemplates allows launches to use the cluster's own launch templates.
 	useTemplates
-	// createTagged: resources that a launch creates, if they have the cluster's tags.
+	// createTagged allows creating the resources of a launch, if they get the cluster's tags.
 	createTagged
-	// createTemplates: launch templates, if they have the cluster's tags.
+	// createTemplates allows creating launch templates, if they get the cluster's tags.
 	createTemplates
-	// tagAtCreation: setting the tags of these resources when they are created.
+	// tagAtCreation allows setting the tags of these resources when they are created.
 	tagAtCreation
-	// tagLater: setting the tags that are known only after a node has joined.
+	// tagLater allows setting the tags that are known only after a node has joined.
 	tagLater
-	// end: terminating the cluster's instances and deleting its launch templates.
+	// end allows terminating the cluster's instances and deleting its launch templates.
 	end
 	passRoles
 	spotRole
@@ -58,7 +58,7 @@ const (
 	// findBlocks allows looking for capacity blocks, buyBlocks allows buying them.
 	findBlocks
 	buyBlocks
-	// tagBlocks: setting the tags of the capacity reservation that a purchase creates.
+	// tagBlocks allows setting the tags of the capacity reservation that a purchase creates.
 	tagBlocks
 
 	scopes // number of scopes
@@ -94,7 +94,8 @@ func (s scope) policy() string {
 	return policyBlocks
 }
 
-// statement returns the scope's statement for an account, without actions. It has no resources if the settings allow nothing of this scope.
+// statement returns the scope's statement for an account, without actions. The statement has no resources if the settings need nothing of
+// this scope.
 func (s scope) statement(a account) Statement {
 	everything := []string{"*"}
 	if s >= createAlpha && s <= endAlpha && !a.ServeAlpha {
@@ -223,9 +224,9 @@ func (a account) own(kinds ...string) []string {
 	return out
 }
 
-// profiles returns the instance profiles of the cluster: first those below its path, then those of earlier versions, at the root with a
-// name that begins with the cluster's. IAM also checks the names at the root if a requested profile does not exist: without these names,
-// IAM would refuse the request instead of answering that the profile does not exist.
+// profiles returns the ARN patterns of the cluster's instance profiles: first the profiles below the cluster's path, then those of earlier
+// versions at the root, whose names begin with the cluster's name. IAM also checks the names at the root if a requested profile does not
+// exist: without these names, IAM would refuse the request instead of answering that the profile does not exist.
 func (a account) profiles() []string {
 	return []string{
 		a.iam("instance-profile/karpenter/" + a.Region + "/" + a.ClusterName + "/*"),

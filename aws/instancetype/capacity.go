@@ -49,7 +49,7 @@ type capacity struct {
 	memory int64 // bytes
 	disk   storage
 	pods   int64
-	// reservedPods is the number of pods for which daemons reserve memory; 0 leaves it to the family.
+	// reservedPods is the number of pods for which daemons reserve memory; if it is 0, the AMI family determines the number.
 	reservedPods int64
 	nvidia       int64
 	amd          int64

@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// maxCores is more than any instance has.
+// maxCores is more than the number of cores of any instance.
 const maxCores = 1024
 
 // cpus returns the cores of an instance of the type with these settings, and the threads of each. Both are 0 if the type's cores are not

@@ -45,7 +45,7 @@ type VPCCNI struct {
 const (
 	// prefixAddresses is how many addresses a /28 prefix has.
 	prefixAddresses = 16
-	// hostPods run on the host's network on every instance: the CNI's own and kube-proxy.
+	// hostPods is the number of pods that use the host's network on every instance: the pod of the CNI plugin and kube-proxy.
 	hostPods = 2
 	// With address prefixes, the number of addresses does not limit pods. For this case, Amazon recommends at most smallPodsBound pods on
 	// instances with up to smallVCPUs vCPUs, and largePodsBound pods on larger instances. Source: the EKS user guide, "choosing an instance

@@ -6,12 +6,12 @@ import (
 
 // family contains the differences between AMI families in capacity, overhead and labels.
 type family struct {
-	// eniLimitedPods: without maxPods, the network interfaces limit the number of pods. If false, the limit without maxPods is 110.
+	// eniLimitedPods means that the network interfaces limit the number of pods if maxPods is not set. If false, the limit is then 110.
 	eniLimitedPods bool
-	// podsPerCore is supported.
+	// podsPerCore means that the family supports the kubelet setting of this name.
 	podsPerCore bool
-	// reservedFromENIs: memory for Kubernetes' daemons is computed from the ENI-limited number of pods, whatever the pod limit is. If
-	// false, this memory is computed from the pod limit.
+	// reservedFromENIs means that memory for Kubernetes' daemons is computed from the ENI-limited number of pods, whatever the pod limit
+	// is. If false, this memory is computed from the pod limit.
 	reservedFromENIs bool
 	// ephemeralDevice is the device with the kubelet's root; empty if unknown.
 	ephemeralDevice string

@@ -21,9 +21,9 @@ const LabelInstanceGPUPartition = "drawknife.dev/instance-gpu-partition"
 // label.
 const LabelOutpostID = "drawknife.dev/outpost-id"
 
-// labeller makes the labels of all types, one type at a time. All types state the same keys, so the keys are sorted only once: absent
-// contains all of them as absent, and the labels of a type replace its entries. Requirements that types have in common are created once and
-// shared.
+// labeller makes the labels of all types, one type at a time. All types state the same keys, so the keys are sorted only once. The field
+// absent states each key as absent, and the labels of a type replace these entries. Requirements that types have in common are created once
+// and shared.
 type labeller struct {
 	plan   *plan
 	region string
@@ -129,7 +129,7 @@ func (l *labeller) requirements(t *catalog.Type) requirements.Set {
 
 // kubernetes sets the labels defined by Kubernetes, and the capacity type.
 func (l *labeller) kubernetes(t *catalog.Type) {
-	// The name is unique to the type, so it is not shared.
+	// The requirement for the name is unique to the type, so it is not shared.
 	l.state(requirements.In(corev1.LabelInstanceTypeStable, t.Name))
 	l.is(corev1.LabelArchStable, architecture(t))
 	if build := l.plan.family.windowsBuild; build != "" {
@@ -151,7 +151,7 @@ func (l *labeller) kubernetes(t *catalog.Type) {
 	l.state(requirements.In(poolv1.CapacityTypeLabelKey, capacityTypes...))
 }
 
-// zoneRequirements returns the requirements of the type's zones. Types that are offered in the same zones share them.
+// zoneRequirements returns the requirements of the type's zones. Types that are offered in the same zones share these requirements.
 func (l *labeller) zoneRequirements(t *catalog.Type) zoneRequirements {
 	var key [16]byte
 	text := key[:0]
@@ -212,7 +212,8 @@ func (l *labeller) hardware(t *catalog.Type) {
 	l.is(awsv1.LabelInstanceEncryptionInTransitSupported, strconv.FormatBool(t.Network.EncryptInTransit))
 }
 
-// devices sets the labels of GPUs and accelerators. An instance with several kinds of a device has no single value, and so no label.
+// devices sets the labels of GPUs and accelerators. If an instance has several kinds of a device, there is no single value, and the label
+// is absent.
 func (l *labeller) devices(t *catalog.Type) {
 	if len(t.GPUs) == 1 {
 		gpu := t.GPUs[0]
@@ -263,7 +264,7 @@ func partitions(n int32) []string {
 	return out
 }
 
-// architecture returns Kubernetes' name of the type's first architecture that has one, or "" if none has.
+// architecture returns Kubernetes' name of the type's first architecture that has such a name, or "" if no architecture has one.
 func architecture(t *catalog.Type) string {
 	for _, a := range t.Architectures {
 		switch a {

@@ -18,7 +18,7 @@ type migProfile struct {
 	places                                                          []int
 }
 
-// migLayout contains the profiles of a model; the last takes the whole GPU.
+// migLayout contains the profiles of a model; the last profile takes the whole GPU.
 type migLayout []migProfile
 
 // memorySlices is the number of memory slices of a GPU, for all models that have a layout here.

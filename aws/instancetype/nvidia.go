@@ -13,7 +13,8 @@ import (
 // NVIDIADriver is the driver of NVIDIA's GPUs for Dynamic Resource Allocation.
 const NVIDIADriver = "gpu.nvidia.com"
 
-// pcieRoot is the attribute with which a claim asks for devices on the same PCIe root. Its values are placeholders that are only compared.
+// pcieRoot is the attribute with which a claim asks for devices on the same PCIe root. Its values are placeholders, because claims only
+// compare them.
 const pcieRoot resourcev1.QualifiedName = "resource.kubernetes.io/pcieRoot"
 
 // nvidiaGPU contains the values that NVIDIA's driver reads from NVML and publishes for a model. Memory is the lower of NVML's and EC2's

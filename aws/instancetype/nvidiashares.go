@@ -20,7 +20,7 @@ const (
 // maxShares is the maximum number of shares; time-slicing a GPU among more claims is useless.
 const maxShares = 1000
 
-// sharesOf parses a number of shares. For the other valid values it returns 0. It returns false for invalid values.
+// sharesOf parses a number of shares. For valid values that are not numbers it returns 0. It returns false for invalid values.
 func sharesOf(text string) (int64, bool) {
 	switch text {
 	case SharesDisabled, SharesByMemory, SharesUnlimited:

@@ -16,8 +16,8 @@ import (
 // reserved are quantities that a class reserves, by resource.
 type reserved map[corev1.ResourceName]resource.Quantity
 
-// parseReserved parses a kubeReserved or systemReserved block. Process ids ("pid") are valid there but are not a node resource, so they are
-// left out.
+// parseReserved parses a kubeReserved or systemReserved block. Process ids ("pid") are valid in these blocks but are not a node resource,
+// so they are left out.
 func parseReserved(path string, block map[string]string) (reserved, error) {
 	out := reserved{}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, "pid"} {
@@ -60,7 +60,7 @@ func (t threshold) of(total int64) int64 {
 	}
 	high, low := bits.Mul64(uint64(max(0, total)), t.numerator)
 	low, carry := bits.Add64(low, t.denominator-1, 0)
-	// The fraction is less than 1, so the quotient fits.
+	// The fraction is less than 1, so the quotient fits into an int64.
 	quotient, _ := bits.Div64(high+carry, low, t.denominator)
 	return int64(quotient)
 }

@@ -79,7 +79,7 @@ func (s *Shape) WithLicence(usd float64, source string) (float64, string) {
 	if s == nil || s.LicenceUSD == 0 || usd <= 0 {
 		return usd, source
 	}
-	// The sum of decimal prices should have no rounding errors.
+	// Round the sum, so that decimal prices get no binary rounding errors.
 	return math.Round((usd+s.LicenceUSD)*1e6) / 1e6, source + ", with the licence of Windows"
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// dedicatedPremium is the assumed premium for dedicated hardware, as a share of the price of shared hardware. AWS's price lists have 6 % or
-// 10 % for Dedicated Instances, by type, and a Dedicated Host costs about 10 % more than the instances that fill it. It is used if no price
-// for dedicated hardware is known.
+// dedicatedPremium is the assumed premium for dedicated hardware, as a share of the price of shared hardware. In AWS's price lists, the
+// premium for Dedicated Instances is 6 % or 10 %, depending on the type, and a Dedicated Host costs about 10 % more than the instances that
+// fill it. It is used if no price for dedicated hardware is known.
 const dedicatedPremium = 0.10
 
 // TenancyOf returns the tenancy that all instances must have to meet the requirements: dedicated if the requirements exclude shared

@@ -60,8 +60,8 @@ func (p *plan) sharedLimit(t *catalog.Type, slots, taken int64) int32 {
 	return int32(max(1, n))
 }
 
-// interfaces returns the number of network interfaces of an instance of the type when it runs that many pods with their own addresses.
-// It does not consider address prefixes, which would need fewer interfaces.
+// interfaces returns the number of network interfaces of an instance of the type when it runs the given number of pods with their own
+// addresses. It does not consider address prefixes, which would need fewer interfaces.
 func (p *plan) interfaces(t *catalog.Type, pods int64) int64 {
 	launched := max(1, t.Network.EFA)
 	if p.NetworkInterfaces != nil {

@@ -20,7 +20,7 @@ type shape struct {
 	of *shape
 }
 
-// Kinds of shapes, by the names that users see.
+// The kinds of shapes. The values are the names that users see.
 const (
 	shapeAny      = "anything"
 	shapeBool     = "true or false"

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// discountDays is the number of days over which discounts are averaged, because the figures of single days vary.
+	// discountDays is the number of days over which discounts are averaged, because the discounts of single days vary.
 	discountDays = 7
 	// leastDiscount is the smallest discount that is used, in percent. Smaller discounts may be rounding errors of the bill.
 	leastDiscount = 0.1
 	computeEC2    = "Amazon Elastic Compute Cloud - Compute"
 )
 
-// billed contains the figures of Cost Explorer.
+// billed contains the data of Cost Explorer.
 type billed struct {
 	// plans is how much of each Savings Plan was used per hour, by ID. instances and unit are how much of the Reserved Instances was used
 	// per hour, by ID, in instances and in normalized units.
@@ -47,7 +47,7 @@ func (b *billed) of(c *commitments.Commitment) (used float64, ok bool) {
 	return used, ok
 }
 
-// readBilled asks Cost Explorer for the last day for which its figures are complete: the day before yesterday, in UTC.
+// readBilled asks Cost Explorer for the last day for which its data is complete: the day before yesterday, in UTC.
 func (t *Tracker) readBilled(ctx context.Context, now time.Time) error {
 	end := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -1)
 	b := billed{plans: map[string]float64{}, instances: map[string]float64{}, unit: map[string]float64{}}
@@ -199,7 +199,7 @@ func dimension(key cetypes.Dimension, value string) *cetypes.Expression {
 	return &cetypes.Expression{Dimensions: &cetypes.DimensionValues{Key: key, Values: []string{value}}}
 }
 
-// noData reports whether the error means that Cost Explorer has no figures, for example for an account without Savings Plans.
+// noData reports whether the error means that Cost Explorer has no data, for example for an account without Savings Plans.
 func noData(err error) bool {
 	return sdk.Code(err) == "DataUnavailableException"
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/commitments"
 )
 
-// foreign returns the running instances of the region that are billed on demand and that neither this cluster nor a cluster of Sharing
-// counts: instances outside these clusters, their instances without a NodePool, and instances in capacity reservations, which have no price
-// in plans.
+// foreign returns the running instances of the region that are billed on demand, and that are not counted by this cluster or a cluster of
+// Sharing. These are instances outside the clusters, instances of the clusters without a NodePool, and instances in capacity reservations,
+// which have no price in plans.
 func (t *Tracker) foreign(ctx context.Context) ([]commitments.Running, error) {
 	sharing := []string{t.options.Cluster}
 	if t.options.Sharing != nil {

@@ -19,7 +19,7 @@ import (
 const (
 	// accountEvery is how often Savings Plans, Reserved Instances and instances are read.
 	accountEvery = 15 * time.Minute
-	// costsEvery is how often Cost Explorer is asked: its figures change a few times a day, and each request costs $0.01.
+	// costsEvery is how often Cost Explorer is asked: its data changes a few times a day, and each request costs $0.01.
 	costsEvery = 12 * time.Hour
 )
 

@@ -183,7 +183,7 @@ func (d *Discoverer) claim() bool {
 func (d *Discoverer) next() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	next, _ := d.schedule.Next() // there is always a period
+	next, _ := d.schedule.Next() // the second result is always true, because the schedule always has a period
 	return next
 }
 
@@ -214,7 +214,7 @@ func (d *Discoverer) count(c *catalog.Catalog) {
 	}
 }
 
-// equal reports whether two catalogues have the same facts; the source of facts does not count.
+// equal reports whether two catalogues have the same facts; the sources of the facts are not compared.
 func equal(a, b *catalog.Catalog) bool {
 	return a.Region == b.Region && reflect.DeepEqual(a.Zones, b.Zones) && reflect.DeepEqual(a.Types, b.Types)
 }

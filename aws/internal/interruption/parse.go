@@ -227,7 +227,7 @@ func unmarshalDetail(detail json.RawMessage, into any) error {
 	return json.Unmarshal(detail, into)
 }
 
-// detailError is like parseError, for a detail that begins at offset begins of the body.
+// detailError is like parseError, for a detail that begins at the offset begins in the body.
 func detailError(err error, begins int) *ParseError {
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {

@@ -48,7 +48,8 @@ type Source struct {
 	status statusMemory
 }
 
-// delivery is a message about one or more instances of the cluster. The message is removed once all of these instances are dealt with.
+// delivery is a message about one or more instances of the cluster. The message is removed once it has been handled for all of these
+// instances.
 type delivery struct {
 	event   string
 	pending map[int]bool
@@ -156,7 +157,7 @@ func (s *Source) take(ctx context.Context, body, receipt string) []cloudprovider
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if until, known := s.dealtWith[event.ID]; known && event.ID != "" && now.Before(until) {
-		return nil // the message was delivered again after it was dealt with
+		return nil // the message was delivered again after it was handled
 	}
 	if len(list) > 0 {
 		s.open[receipt] = d
@@ -165,7 +166,7 @@ func (s *Source) take(ctx context.Context, body, receipt string) []cloudprovider
 	return list
 }
 
-// AckInterruptions removes messages whose instances are all dealt with. An unknown receipt is not an error.
+// AckInterruptions removes messages that have been handled for all of their instances. An unknown receipt is not an error.
 func (s *Source) AckInterruptions(ctx context.Context, ids ...string) error {
 	var receipts []string
 	s.mu.Lock()

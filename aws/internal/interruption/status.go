@@ -25,9 +25,9 @@ const completed = "[Completed]"
 // statusMemory contains what the source knows from polls of EC2. The source's lock guards it.
 type statusMemory struct {
 	next time.Time
-	// dealtWith are findings that were acknowledged and still last: they are not reported again unless they end and begin again.
+	// dealtWith are findings that were acknowledged and have not ended. They are reported again only if they end and begin again.
 	dealtWith map[string]bool
-	// told are findings that were reported to OnUnhealthy and still last.
+	// told are findings that were reported to OnUnhealthy and have not ended.
 	told map[string]bool
 }
 
@@ -109,8 +109,8 @@ func (s *Source) describe(ctx context.Context) (map[string]ec2types.InstanceStat
 	return found, nil
 }
 
-// findings reports new findings to OnUnhealthy, and returns the findings that were not dealt with yet, by instance and kind. With
-// ReportOnly it returns none.
+// findings reports new findings to OnUnhealthy, and returns the findings that were not handled yet, by instance and kind. With ReportOnly
+// it returns none.
 func (s *Source) findings(ctx context.Context, statuses map[string]ec2types.InstanceStatus) []cloudprovider.Interruption {
 	now := s.options.Now()
 	lasting := map[string]bool{}

@@ -256,7 +256,7 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) ([]*Insta
 		return nil, retryNo, cloudprovider.NewCreateError("SubnetResolutionFailed",
 			fmt.Sprintf("node class %q has no subnet in the zones that the claim may use: check its subnetSelectorTerms", f.NodeClass.Name), nil)
 	}
-	// Two launches must not try the same doubtful offering in parallel.
+	// If it is not known whether an offering is available again, two launches must not try it in parallel.
 	attempt := l.options.Unavailable.Begin(f.keys(zones)...)
 	defer attempt.End()
 	offers, err := l.offers(ctx, f, zones, attempt.Closed())

@@ -42,8 +42,8 @@ func (l *Launcher) shares(f *flight, choice Choice) (parts []*flight) {
 	return parts
 }
 
-// launchShares launches the parts one after another, and stops at the first part that fails. Then it returns the error and the instances of
-// the parts that succeeded.
+// launchShares launches the parts one after another, and stops at the first part that fails. It then returns the error of this part and the
+// instances of the parts that succeeded.
 func (l *Launcher) launchShares(ctx context.Context, f *flight, parts []*flight, generation int) ([]*Instance, error) {
 	var all []*Instance
 	for i, part := range parts {
