@@ -54,14 +54,14 @@ type NodeClaimSpec struct {
 	// StartupTaints are on the node when it joins. Another controller is expected to remove them.
 	// +optional
 	StartupTaints []corev1.Taint `json:"startupTaints,omitzero"`
-	// Requirements say which instances are acceptable: all must be met. Required, may be an empty list; at most 100.
+	// Requirements say which instances are acceptable: all must be met. The list is required but may be empty; it has at most 100 entries.
 	// +required
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' ? has(x.values) && size(x.values) > 0 : true)",message="operator In needs at least one value"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Gt', 'Lt', 'Gte', 'Lte'] ? has(x.values) && size(x.values) == 1 && x.values[0].matches('^[0-9]+$') : true)",message="operators Gt, Lt, Gte and Lte need exactly one whole number that is not negative"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' && has(x.minValues) && has(x.values) ? size(x.values) >= x.minValues : true)",message="operator In must list at least minValues values"
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`
-	// Resources is the least that the node must have for pods.
+	// Resources are the minimum that the node must have for pods.
 	// +optional
 	Resources ResourceRequirements `json:"resources,omitzero"`
 	// NodeClassRef names the provider's node class, with all settings that are specific to the provider.
@@ -79,7 +79,7 @@ type NodeClaimSpec struct {
 	ExpireAfter NillableDuration `json:"expireAfter,omitzero"`
 }
 
-// ResourceRequirements is the least that a node must have for pods.
+// ResourceRequirements is the minimum of resources that a node must have for pods.
 type ResourceRequirements struct {
 	// Requests is the sum of the requests of the pods for which the node was planned, including DaemonSet pods.
 	// +optional

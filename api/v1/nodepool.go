@@ -124,8 +124,8 @@ type NodeClaimTemplateSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.group == oldSelf.group",message="the group of the node class can't change: make another NodePool instead"
 	// +kubebuilder:validation:XValidation:rule="self.kind == oldSelf.kind",message="the kind of the node class can't change: make another NodePool instead"
 	NodeClassRef NodeClassReference `json:"nodeClassRef"`
-	// TerminationGracePeriod bounds how long a node may drain; after this time pods are removed even if they are protected. Whole hours,
-	// minutes and seconds. Nil means that the drain waits forever.
+	// TerminationGracePeriod bounds how long a node may drain; after this time pods are removed even if they are protected. It consists of
+	// whole hours, minutes and seconds. Nil means that the drain waits forever.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^([0-9]+[smh])+$`
@@ -189,8 +189,8 @@ type Disruption struct {
 	// +optional
 	// +kubebuilder:default:="WhenEmptyOrUnderutilized"
 	ConsolidationPolicy ConsolidationPolicy `json:"consolidationPolicy,omitempty"`
-	// Budgets limit how many nodes of the pool may be disrupted at a time. If several apply, the strictest counts. Nil means one budget
-	// of 10%; an empty list means no limit. At most 50.
+	// Budgets limit how many nodes of the pool may be disrupted at a time. If several budgets apply, the strictest budget is used. Nil
+	// means one budget of 10%; an empty list means no limit. At most 50.
 	// +optional
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:default:={{nodes: "10%"}}

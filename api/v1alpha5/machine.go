@@ -56,7 +56,7 @@ type MachineSpec struct {
 	// Requirements say which instances are acceptable: those of the Provisioner, narrowed by the plan.
 	// +optional
 	Requirements []corev1.NodeSelectorRequirement `json:"requirements,omitzero"`
-	// Resources is the least that the node must have for pods.
+	// Resources are the minimum that the node must have for pods.
 	// +optional
 	Resources v1.ResourceRequirements `json:"resources,omitzero"`
 	// Kubelet configures the kubelet of the node. Nil leaves all settings to the provider.

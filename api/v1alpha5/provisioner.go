@@ -108,8 +108,8 @@ type MachineTemplateRef struct {
 
 // Limits bound what a Provisioner may launch.
 type Limits struct {
-	// Resources are upper bounds on the sum of the capacity of the nodes, by resource name. Releases up to 0.23 launched nothing more
-	// when a limit was reached, later releases when it was exceeded.
+	// Resources are upper bounds on the sum of the capacity of the nodes, by resource name. Releases up to 0.23 stopped launching nodes
+	// when a limit was reached; later releases stopped when it was exceeded.
 	// +optional
 	Resources corev1.ResourceList `json:"resources,omitzero"`
 }

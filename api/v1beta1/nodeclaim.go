@@ -58,7 +58,7 @@ type NodeClaimSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Gt', 'Lt'] ? has(x.values) && size(x.values) == 1 && x.values[0].matches('^[0-9]+$') : true)",message="operators Gt and Lt need exactly one whole number that is not negative"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' && has(x.minValues) && has(x.values) ? size(x.values) >= x.minValues : true)",message="operator In must list at least minValues values"
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`
-	// Resources is the least that the node must have for pods. Only claims have it, not the template of a pool.
+	// Resources are the minimum that the node must have for pods. Only claims have this field, not the template of a pool.
 	// +optional
 	Resources v1.ResourceRequirements `json:"resources,omitzero"`
 	// Kubelet configures the kubelet of the node. Nil leaves all settings to the node class. In v1 the block is in the node class.

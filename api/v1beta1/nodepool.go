@@ -67,8 +67,8 @@ type NodeClaimTemplate struct {
 
 // Disruption says when nodes may be disrupted voluntarily.
 type Disruption struct {
-	// ConsolidateAfter is how long a node must have been empty before it may be removed, or Never, which turns consolidation off.
-	// Required with WhenEmpty; with WhenUnderutilized only Never is allowed, and unset means a fixed wait of 15 s.
+	// ConsolidateAfter is how long a node must have been empty before it may be removed, or Never, which turns consolidation off. It is
+	// required with WhenEmpty. With WhenUnderutilized only Never is allowed, and an unset value means a fixed wait of 15 s.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(([0-9]+[smh])+|Never)$`
@@ -83,8 +83,8 @@ type Disruption struct {
 	// +kubebuilder:validation:Pattern=`^(([0-9]+[smh])+|Never)$`
 	// +kubebuilder:default:="720h"
 	ExpireAfter v1.NillableDuration `json:"expireAfter,omitzero"`
-	// Budgets limit how many nodes of the pool may be disrupted at a time. If several apply, the strictest counts. Nil means one budget
-	// of 10%; an empty list means no limit. At most 50.
+	// Budgets limit how many nodes of the pool may be disrupted at a time. If several budgets apply, the strictest budget is used. Nil
+	// means one budget of 10%; an empty list means no limit. At most 50.
 	// +optional
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:default:={{nodes: "10%"}}

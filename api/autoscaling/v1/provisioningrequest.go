@@ -19,7 +19,7 @@ type ProvisioningRequest struct {
 
 	// Spec says for which pods the request asks for room.
 	Spec ProvisioningRequestSpec `json:"spec"`
-	// Status is the answer; manifests have none.
+	// Status is the answer to the request; manifests have no status.
 	// +optional
 	Status ProvisioningRequestStatus `json:"status,omitzero"`
 }

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// CapacityBuffer asks to keep room free for pods that don't exist yet: how many, and with which requests.
+// CapacityBuffer asks to keep room free for pods that don't exist yet. It says how many pods, and which requests they have.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=capacitybuffers,scope=Namespaced,shortName=cb,categories=autoscaling
@@ -38,8 +38,8 @@ type CapacityBufferList struct {
 	Items []CapacityBuffer `json:"items"`
 }
 
-// CapacityBufferSpec says how much room to keep free. The number of pods is the larger of Replicas and Percentage, reduced to what fits
-// in Limits. If both are missing, it is the number of pods that fits in Limits, or 0 without Limits.
+// CapacityBufferSpec says how much room to keep free. The number of pods is the larger of Replicas and Percentage, reduced to what fits in
+// Limits. If Replicas and Percentage are missing, it is the number of pods that fits in Limits, or 0 without Limits.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.podTemplateRef) != has(self.scalableRef)",message="give exactly one of podTemplateRef and scalableRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.podTemplateRef) || has(self.replicas) || has(self.limits) && size(self.limits) > 0",message="say by replicas or limits how many pods of the PodTemplate there shall be room for"
@@ -49,8 +49,8 @@ type CapacityBufferSpec struct {
 	// +kubebuilder:validation:Enum=buffer.x-k8s.io/active-capacity
 	// +kubebuilder:default:="buffer.x-k8s.io/active-capacity"
 	ProvisioningStrategy *string `json:"provisioningStrategy,omitempty"`
-	// PodTemplateRef names the PodTemplate of the buffer's pods, in the buffer's namespace. Needs Replicas or Limits. Exactly one of
-	// PodTemplateRef and ScalableRef is set.
+	// PodTemplateRef names the PodTemplate of the buffer's pods, in the buffer's namespace. With PodTemplateRef, Replicas or Limits must be
+	// set. Exactly one of PodTemplateRef and ScalableRef is set.
 	// +optional
 	PodTemplateRef *LocalObjectRef `json:"podTemplateRef,omitempty"`
 	// ScalableRef names the workload, in the buffer's namespace, whose pod template the buffer's pods have.
@@ -60,8 +60,8 @@ type CapacityBufferSpec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Percentage is the number of pods as a percentage of the replicas of the workload of ScalableRef, rounded up. It must not be
-	// negative, and may be more than 100. Nil means that the number of pods is not set as a share. It has no effect together with
+	// Percentage is the number of pods as a percentage of the replicas of the workload of ScalableRef, rounded up. It must not be negative,
+	// and may be more than 100. Nil means that the number of pods is not set as a percentage. It has no effect together with
 	// PodTemplateRef.
 	// +optional
 	// +kubebuilder:validation:Minimum=0

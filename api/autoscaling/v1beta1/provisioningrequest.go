@@ -25,7 +25,7 @@ type ProvisioningRequest struct {
 
 	// Spec says for which pods the request asks for room.
 	Spec v1.ProvisioningRequestSpec `json:"spec"`
-	// Status is the answer; manifests have none.
+	// Status is the answer to the request; manifests have no status.
 	// +optional
 	Status v1.ProvisioningRequestStatus `json:"status,omitzero"`
 }

@@ -43,13 +43,13 @@ type EC2NodeClassList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.associatePublicIPAddress) || !self.associatePublicIPAddress || !has(self.networkInterfaces) || size(self.networkInterfaces) <= 1",message="EC2 gives a public address only to an instance with a single interface"
 // +kubebuilder:validation:XValidation:rule="!has(self.placementGroupSelector) || !has(self.placement) || !(has(self.placement.hostID) || has(self.placement.hostResourceGroupARN) || has(self.placement.tenancy) && self.placement.tenancy == 'host')",message="Dedicated Hosts cannot be in a placement group: remove placementGroupSelector, or the hosts"
 type EC2NodeClassSpec struct {
-	// SubnetSelectorTerms select the subnets in which instances may be launched. Required, 1 to 30.
+	// SubnetSelectorTerms select the subnets in which instances may be launched. 1 to 30 terms are required.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=30
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id))",message="a term must select by one of tags, id"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.id) && (has(x.tags))))",message="id can't be combined with other fields of its term"
 	SubnetSelectorTerms []SubnetSelectorTerm `json:"subnetSelectorTerms"`
-	// SecurityGroupSelectorTerms select the security groups; every instance gets all of them. Required, 1 to 30.
+	// SecurityGroupSelectorTerms select the security groups; every instance gets all of them. 1 to 30 terms are required.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=30
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id) || has(x.name))",message="a term must select by one of tags, id, name"
@@ -65,7 +65,7 @@ type EC2NodeClassSpec struct {
 	// PlacementGroupSelector selects the placement group in which instances are launched. Nil means none.
 	// +optional
 	PlacementGroupSelector *PlacementGroupSelector `json:"placementGroupSelector,omitempty"`
-	// AMISelectorTerms select the images. Required, 1 to 30.
+	// AMISelectorTerms select the images. 1 to 30 terms are required.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=30
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.alias) || has(x.tags) && size(x.tags) > 0 || has(x.id) || has(x.name) || has(x.ssmParameter))",message="a term must select by one of alias, tags, id, name, ssmParameter"
@@ -147,8 +147,8 @@ type EC2NodeClassSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=10
 	LicenseSpecifications []LicenseSpecification `json:"licenseSpecifications,omitzero"`
-	// Placement says on whose hardware instances run: shared, dedicated to the account, or Dedicated Hosts. Nil: shared, unless the NodeClaim
-	// requires something else. Karpenter does not have this field.
+	// Placement says on whose hardware instances run: shared, dedicated to the account, or Dedicated Hosts. Nil means shared hardware,
+	// unless the NodeClaim requires another tenancy. Karpenter does not have this field.
 	// +optional
 	Placement *Placement `json:"placement,omitempty"`
 	// Context is opaque text passed to EC2 with a launch. Nil: none.

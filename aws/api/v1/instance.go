@@ -194,8 +194,8 @@ type CPUOptions struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2
 	ThreadsPerCore *int32 `json:"threadsPerCore,omitempty"`
-	// CoreCount is the number of cores that the instance has; types with fewer cores are not launched. The price stays that of the type.
-	// Nil means all cores of the instance type. Karpenter does not have this field.
+	// CoreCount is the number of cores that the instance has; types with fewer cores are not launched. The price is still that of the whole
+	// instance type. Nil means all cores of the instance type. Karpenter does not have this field.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1024

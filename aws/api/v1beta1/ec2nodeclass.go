@@ -41,13 +41,13 @@ type EC2NodeClassList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.role) == has(oldSelf.role)",message="role and instanceProfile can't be exchanged: make another EC2NodeClass instead"
 // +kubebuilder:validation:XValidation:rule="self.amiFamily != 'Custom' || has(self.amiSelectorTerms) && size(self.amiSelectorTerms) > 0",message="family Custom needs amiSelectorTerms"
 type EC2NodeClassSpec struct {
-	// SubnetSelectorTerms select the subnets instances may be launched in. Required, 1 to 30.
+	// SubnetSelectorTerms select the subnets in which instances may be launched. 1 to 30 terms are required.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=30
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id))",message="a term must select by one of tags, id"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.id) && (has(x.tags))))",message="id can't be combined with other fields of its term"
 	SubnetSelectorTerms []v1.SubnetSelectorTerm `json:"subnetSelectorTerms"`
-	// SecurityGroupSelectorTerms select the security groups; every instance gets all of them. Required, 1 to 30.
+	// SecurityGroupSelectorTerms select the security groups; every instance gets all of them. 1 to 30 terms are required.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=30
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id) || has(x.name))",message="a term must select by one of tags, id, name"
@@ -73,8 +73,8 @@ type EC2NodeClassSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	InstanceProfile *string `json:"instanceProfile,omitempty"`
-	// AssociatePublicIPAddress overrides the subnet's setting. Nil means no public address if all subnets are private, otherwise the subnet
-	// decides.
+	// AssociatePublicIPAddress overrides the subnet's setting. Nil means no public address if all subnets are private; otherwise the
+	// subnet's setting applies.
 	// +optional
 	AssociatePublicIPAddress *bool `json:"associatePublicIPAddress,omitempty"`
 	// Tags are put on everything that is made for a launch. Some keys are reserved.
