@@ -84,7 +84,7 @@ const (
 	CodeBalancedDropped Code = "W908"
 	// CodeOperatorRewritten (info): a requirement was written with another operator that means the same.
 	CodeOperatorRewritten Code = "W909"
-	// CodeClaimExpiryDropped (warn): expireAfter of a claim was left out; that of its pool applies.
+	// CodeClaimExpiryDropped (warn): expireAfter of a claim was left out; the expireAfter of its pool applies.
 	CodeClaimExpiryDropped Code = "W910"
 	// CodeAnnotationMalformed (error): a compatibility annotation can't be read.
 	CodeAnnotationMalformed Code = "W911"

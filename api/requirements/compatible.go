@@ -58,9 +58,9 @@ func (e *IncompatibleError) Hint() string {
 // want requires a value for a key, s must have the key, or allowUndefined must accept it. A nil allowUndefined accepts no key. On every key
 // that both sets have, the requirements must intersect, or both must accept the label's absence (NotIn or DoesNotExist).
 //
-// Use [Lookup.Compatible] for nodes that do not exist yet, because their well-known labels are not decided. Use a nil allowUndefined for
-// existing nodes, because their labels are complete. Use [Set.Intersects] to compare instance types with a planned node. The error is an
-// [*IncompatibleError]; undefined keys are reported before keys without overlap.
+// Use [Lookup.Compatible] for nodes that do not exist yet, because their well-known labels are not decided yet. Use a nil allowUndefined
+// for existing nodes, because their labels are complete. Use [Set.Intersects] to compare instance types with a planned node. The error is
+// an [*IncompatibleError]; undefined keys are reported before keys without overlap.
 func (s Set) Compatible(want Set, allowUndefined func(key string) bool) error {
 	if e := s.incompatible(want, allowUndefined); e != nil {
 		return e

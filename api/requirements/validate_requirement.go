@@ -38,8 +38,8 @@ func ValidateRequirements(entries []v1.NodeSelectorRequirementWithMinValues, loo
 	return errs
 }
 
-// RequirementWarnings returns a sentence for each value of In on the capacity type that is not a capacity type.
-// [ValidateRequirements] accepts them in addition to known ones, but they have no effect and are probably mistakes.
+// RequirementWarnings returns a sentence for each value of In on the capacity type that is not a capacity type. [ValidateRequirements]
+// accepts such values in addition to known capacity types, but they have no effect and are probably mistakes.
 func RequirementWarnings(entries []v1.NodeSelectorRequirementWithMinValues, lookup *Lookup, path *field.Path) []string {
 	var warnings []string
 	for i, entry := range entries {

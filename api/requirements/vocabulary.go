@@ -14,7 +14,7 @@ import (
 // Vocabulary is what a library user or cloud provider declares about label keys. It is plain data and part of a Snapshot. There are no
 // package variables about labels. The zero value knows no keys.
 //
-// Its methods search the lists. Callers that ask often should use a [Lookup] (see [Vocabulary.Compile]).
+// Its methods search the lists. Code that calls them often should use a [Lookup] (see [Vocabulary.Compile]).
 type Vocabulary struct {
 	// WellKnown are label keys for which instance types state values, so that a NodePool need not state them.
 	WellKnown []string `json:"wellKnown,omitempty"`
@@ -58,8 +58,8 @@ func CoreVocabulary() Vocabulary {
 	}
 }
 
-// Merge returns the union of both vocabularies, with sorted lists. If both have an alias for a key or value, that of o is used. Neither
-// argument is changed.
+// Merge returns the union of both vocabularies, with sorted lists. If both have an alias for a key or value, the alias of o is used.
+// Neither argument is changed.
 func (v Vocabulary) Merge(o Vocabulary) Vocabulary {
 	values := make(map[string]map[string]string, len(v.ValueAliases)+len(o.ValueAliases))
 	for _, byKey := range []map[string]map[string]string{v.ValueAliases, o.ValueAliases} {

@@ -11,7 +11,7 @@ import (
 type DoNotDisrupt struct {
 	// Always protects the pod for as long as it runs.
 	Always bool
-	// For protects the pod for this long after its start. Used only if Always is false; 0 gives no protection.
+	// For protects the pod for this long after its start. It is used only if Always is false. 0 means no protection.
 	For time.Duration
 }
 

@@ -107,7 +107,7 @@ func (d NillableDuration) Duration() (span time.Duration, ok bool) {
 // String returns the original text; empty if unset.
 func (d NillableDuration) String() string { return d.text }
 
-// Equal reports whether both mean the same, even if their texts differ.
+// Equal reports whether both durations mean the same, even if their texts differ.
 func (d NillableDuration) Equal(o NillableDuration) bool {
 	return d.span == o.span && d.IsNever() == o.IsNever() && d.IsZero() == o.IsZero()
 }

@@ -12,7 +12,7 @@ import (
 type Generation string
 
 const (
-	// GenerationV1 is for v1 and v1beta1 objects. An empty Generation means the same.
+	// GenerationV1 is for v1 and v1beta1 objects. An empty Generation also means GenerationV1.
 	GenerationV1 Generation = "v1"
 	// GenerationV1Alpha5 is for v1alpha5 objects (and v1alpha1 node templates).
 	GenerationV1Alpha5 Generation = "v1alpha5"

@@ -5,7 +5,7 @@ import (
 )
 
 // Validate returns the errors in the claim, or nil if it is valid. Each error has the path of the field, the broken rule and the
-// correction. NodePool.Validate says what package api/requirements checks instead.
+// correction. See NodePool.Validate for the rules that package api/requirements checks instead.
 func (c *NodeClaim) Validate() field.ErrorList {
 	errs := validateName(c.ObjectMeta)
 	errs = append(errs, validateLabels(c.Labels, field.NewPath("metadata", "labels"))...)

@@ -8,8 +8,8 @@ import (
 )
 
 // Validate returns the errors in the overlay, or nil if it is valid. Each error has the path of the field, the broken rule and the
-// correction. NodePool.Validate says what package api/requirements checks instead. It does not check whether overlays contradict each
-// other; that is checked when they are applied.
+// correction. See NodePool.Validate for the rules that package api/requirements checks instead. It does not check whether overlays
+// contradict each other; that is checked when they are applied.
 func (o *NodeOverlay) Validate() field.ErrorList {
 	errs := validateName(o.ObjectMeta)
 	spec := field.NewPath("spec")

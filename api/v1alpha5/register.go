@@ -10,9 +10,9 @@ import (
 const (
 	// Group is the API group of the kinds in this package.
 	Group = "karpenter.sh"
-	// Version is the version of these kinds.
+	// Version is the version of the kinds.
 	Version = "v1alpha5"
-	// APIVersion is the apiVersion of these kinds.
+	// APIVersion is the apiVersion of the kinds.
 	APIVersion = Group + "/" + Version
 
 	// KindProvisioner is the kind of Provisioner.

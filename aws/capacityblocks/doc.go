@@ -8,8 +8,8 @@
 //		fmt.Println(o)
 //	}
 //
-// Find only reads. No planner and no controller calls Purchase: a block that was bought can't be given back, so the caller must hand over an
-// Approval that repeats what the buyer saw. The command of package commands/capacityblocks takes the Approval from flags.
+// Find only reads. No planner and no controller calls Purchase: a block that was bought can't be given back, so the caller must pass an
+// Approval that repeats the offering that the buyer saw. The command of package commands/capacityblocks makes the Approval from its flags.
 //
 // Stability: beta.
 package capacityblocks

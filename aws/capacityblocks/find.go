@@ -82,8 +82,8 @@ func (q Query) check() error {
 	return nil
 }
 
-// Find lists the offerings for a query, the cheapest first; of equal price the earliest, then by zone and ID. The list is empty if EC2 sells
-// none. Errors are a *QueryError, or have a kind (see sdk.Wrap).
+// Find lists the offerings for a query, the cheapest first; of equal price the earliest, then by zone and ID. The list is empty if EC2
+// sells no such blocks. Errors are a *QueryError, or have a kind (see sdk.Wrap).
 func Find(ctx context.Context, api sdk.EC2CapacityBlockAPI, q Query) ([]Offering, error) {
 	if api == nil {
 		return nil, option.Missing("capacityblocks.Find", "the EC2 client")

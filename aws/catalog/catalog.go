@@ -70,7 +70,7 @@ func (c *Catalog) Lookup(name string) (*Type, bool) {
 	return &c.Types[i], true
 }
 
-// OnDemandSource says where the type's on-demand price comes from, for people, or "" if unknown.
+// OnDemandSource returns a text for people that says where the type's on-demand price comes from, or "" if unknown.
 func (c *Catalog) OnDemandSource(t *Type) string {
 	if t == nil {
 		return ""
@@ -82,7 +82,7 @@ func (c *Catalog) OnDemandSource(t *Type) string {
 	return source
 }
 
-// SpotSource says where the type's spot prices come from, for people, or "" if unknown.
+// SpotSource returns a text for people that says where the type's spot prices come from, or "" if unknown.
 func (c *Catalog) SpotSource(t *Type) string {
 	if t == nil {
 		return ""

@@ -18,8 +18,8 @@ const (
 )
 
 // ParseDescribeInstanceTypes makes a catalogue from the output of `aws ec2 describe-instance-types --output json` and a prices file (see
-// Prices). Fields of EC2's answer that this package does not know are ignored, because EC2 adds some every year; unknown fields in the
-// prices file are errors. EC2's answer does not say how many branch interfaces a type can have. This number is taken from the embedded
+// Prices). Fields of EC2's answer that this package does not know are ignored, because EC2 adds new fields every year; unknown fields in
+// the prices file are errors. EC2's answer does not say how many branch interfaces a type can have. This number is taken from the embedded
 // catalogue. It is unknown for types that are not in the embedded catalogue.
 func ParseDescribeInstanceTypes(answer, prices io.Reader) (*Catalog, error) {
 	data, err := readAll(answer, "instance types")

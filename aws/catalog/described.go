@@ -11,7 +11,7 @@ import (
 type Description struct {
 	// Region of the answers.
 	Region string
-	// Source says, for people, where the facts come from and what day they are from.
+	// Source is a text for people that says where the facts come from and what day they are from.
 	Source string
 	// Records are the entries of InstanceTypes in the answers to DescribeInstanceTypes, each as JSON with the API's names.
 	Records [][]byte

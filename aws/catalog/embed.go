@@ -23,7 +23,7 @@ func Embedded() (*Catalog, error) {
 
 // EmbeddedAsSeen is like Embedded, but has the spot prices that were seen on a single day in each zone: for comparisons with plans that
 // used these prices, and for other calculations. Do not plan with these prices: a fifth of them are below 15 % of the on-demand price, and
-// planners prefer those.
+// planners prefer such low prices.
 func EmbeddedAsSeen() (*Catalog, error) {
 	z, err := gzip.NewReader(bytes.NewReader([]byte(embedded)))
 	if err != nil {

@@ -16,11 +16,11 @@ const (
 
 // InRegion returns the catalogue for another region, for programs that can't ask AWS. Every type is offered in all the given zones.
 //
-// On-demand prices come from RegionalPrices. A type without a price there gets an estimate (see EstimatedPrice): its price in c's region,
-// multiplied by the price ratio of its family in that region, or else by the ratio of the median type. All spot prices are estimates,
-// computed from the median over c's zones. Types that the table lists only for other regions are left out, because the region does not sell
-// them. Types of families without any price in the region are also left out, except the types in present, which nodes in the region have.
-// For a region without built-in prices all types are kept, with c's prices as estimates.
+// On-demand prices come from RegionalPrices. A type that has no price in RegionalPrices gets an estimate (see EstimatedPrice): its price in
+// c's region, multiplied by the price ratio of its family in that region, or else by the ratio of the median type. All spot prices are
+// estimates, computed from the median over c's zones. Types that the table lists only for other regions are left out, because the region
+// does not sell them. Types of families without any price in the region are also left out, except the types in present, which nodes in the
+// region have. For a region without built-in prices all types are kept, with c's prices as estimates.
 //
 // For c's own region it returns c. The error is a *FieldError if the zones are invalid, or if the built-in table can't be read.
 func InRegion(c *Catalog, region string, zones []Zone, present map[string]bool) (*Catalog, error) {
@@ -70,8 +70,8 @@ func EstimatedSource(source string) bool { return strings.HasPrefix(source, esti
 // estimateMark is the prefix of the sources of estimated prices.
 const estimateMark = "estimated: "
 
-// Estimator estimates prices of one region from those of another, by the prices of the types that both regions sell. It is not changed
-// after NewEstimator, so goroutines may share it.
+// Estimator estimates prices of one region from the prices of another region, by the prices of the types that both regions sell. It is not
+// changed after NewEstimator, so goroutines may share it.
 type Estimator struct {
 	from, region string
 	// there has the built-in prices of the region whose prices are estimated, or is nil if there are none.

@@ -28,8 +28,8 @@ type PriceFacts struct {
 	Kind PriceKind `json:"kind"`
 }
 
-// OnDemandFacts say how reliable the type's on-demand price is. A source that is not in Catalog.PriceFacts belongs to the user; its day is
-// taken from the end of its text.
+// OnDemandFacts say how reliable the type's on-demand price is. If a source is not in Catalog.PriceFacts, the user provided its prices, and
+// their day is taken from the end of its text.
 func (c *Catalog) OnDemandFacts(t *Type) PriceFacts {
 	if t == nil {
 		return PriceFacts{}

@@ -61,7 +61,7 @@ type Type struct {
 	OnDemandUSD float64 `json:"odUSD,omitempty"`
 	// OnDemandFrom is the key in Catalog.Sources of the on-demand price.
 	OnDemandFrom string `json:"odFrom,omitempty"`
-	// OnDemandTenancy is "dedicated" when only a dedicated-tenancy quote is known; empty means shared tenancy.
+	// OnDemandTenancy is "dedicated" when only a price for dedicated tenancy is known; empty means shared tenancy.
 	OnDemandTenancy string `json:"odTenancy,omitempty"`
 	// SpotUSD are spot prices in USD per hour; SpotPrice says which zone each belongs to. Empty if none is known; an entry of 0 means that
 	// its zone has no spot price.

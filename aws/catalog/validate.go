@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Bounds of the numbers in a catalogue. They are far above those of any instance, and low enough that no product formed from them (bytes of
-// memory, pods times megabytes) overflows an int64.
+// Bounds of the numbers in a catalogue. They are far above the numbers of any instance, and low enough that no product formed from them
+// (bytes of memory, pods times megabytes) overflows an int64.
 const (
 	maxCount     = 1 << 20   // vCPUs, devices
 	maxENIs      = 1 << 14   // for interfaces, and for addresses of one interface; the product of both is multiplied by megabytes for memory reservations

@@ -24,8 +24,8 @@
 // name are an error.
 //
 // Read keeps live objects as they are, with all metadata and status, for programs that act on them. A pool or node class that was created
-// as v1alpha5 keeps a separate identity, so that it may have the name of a later one: see Converted.Provenance, Converted.PoolKey and
-// Result.ClassOf.
+// as v1alpha5 keeps a separate identity, so that it may have the same name as a later object: see Converted.Provenance, Converted.PoolKey
+// and Result.ClassOf.
 //
 // Rewrite and Read keep the order of the input; an object created by a conversion follows its source. If an object can't be converted, it
 // is left out as a whole, with all its problems reported at once, and the other objects are still converted. Rewrite passes objects of the

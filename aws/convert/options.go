@@ -71,8 +71,8 @@ func (s *LegacySettings) unlimitedDensity() bool {
 	return s != nil && s.ENILimitedPodDensity != nil && !*s.ENILimitedPodDensity
 }
 
-// DefaultRequirements returns what a webhook used to add to the requirements of a Provisioner on AWS, in its order. The caller owns the
-// slice.
+// DefaultRequirements returns the requirements that a webhook used to add to a Provisioner on AWS, in the order in which it added them. The
+// caller owns the slice.
 func DefaultRequirements() []v1alpha5.RequirementDefault {
 	return append(v1alpha5.DefaultRequirements(), v1alpha5.RequirementDefault{
 		Unless: []string{corev1.LabelInstanceTypeStable, awsv1.LabelInstanceFamily, awsv1.LabelInstanceCategory, awsv1.LabelInstanceGeneration},

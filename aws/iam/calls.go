@@ -8,7 +8,7 @@ type Call struct {
 	API string
 	// Method is the method of the interface, such as "CreateFleet".
 	Method string
-	// Actions are what IAM must allow for it, sorted: "ec2:CreateFleet", "ec2:RunInstances", ….
+	// Actions are the actions that IAM must allow for the call, sorted: "ec2:CreateFleet", "ec2:RunInstances", ….
 	Actions []string
 }
 

@@ -15,8 +15,8 @@ const (
 	ParameterControllerRole = "CreateControllerRole"
 	// ParameterNodeRoles creates the roles of Settings.NodeRoles. Set it to "false" if they exist.
 	ParameterNodeRoles = "CreateNodeRoles"
-	// ParameterAccessEntries creates an access entry for each of these roles. Set it to "false" if they exist, or if the cluster lists its
-	// users in the ConfigMap aws-auth.
+	// ParameterAccessEntries creates an access entry for each of the roles of Settings.NodeRoles. Set it to "false" if they exist, or if
+	// the cluster lists its users in the ConfigMap aws-auth.
 	ParameterAccessEntries = "CreateAccessEntries"
 )
 

@@ -15,8 +15,8 @@
 // refuses a call, its error names an action, which users can look up in the table. If fewer features are enabled, the policies contain
 // fewer permissions.
 //
-// Each policy has at most MaxPolicySize characters. The rest goes into another policy with the same name and a number, so that the names of
-// the others don't change.
+// Each policy has at most MaxPolicySize characters. Statements that exceed this size go into another policy with the same name and a
+// number, so that the names of the other policies don't change.
 //
 // # What is not here
 //

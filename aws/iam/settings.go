@@ -47,8 +47,8 @@ type Settings struct {
 	IsolatedVPC bool
 	// WithoutReservedCapacity leaves out the permissions for capacity reservations.
 	WithoutReservedCapacity bool
-	// WithoutInstanceProfiles means that node classes name instance profiles instead of roles, so none are created. Roles are still passed
-	// to EC2.
+	// WithoutInstanceProfiles means that node classes name instance profiles instead of roles, so no profiles are created. Roles are still
+	// passed to EC2.
 	WithoutInstanceProfiles bool
 	// WithoutEKS means that the cluster is not on EKS, or that all its details are configured.
 	WithoutEKS bool
@@ -60,7 +60,7 @@ type Settings struct {
 	// Commitments.
 	CostExplorer bool
 	// DedicatedHosts allows launches on Dedicated Hosts and in host resource groups, which EC2NodeClasses name in spec.placement, and
-	// reading how much room hosts have.
+	// reading the free capacity of hosts.
 	DedicatedHosts bool
 	// WarmPools allows stopping and starting the cluster's instances, for EC2NodeClasses with the annotation drawknife.dev/warm-pool.
 	WarmPools bool
@@ -68,8 +68,8 @@ type Settings struct {
 	LicenseConfigurations bool
 	// SpotPlacementScores allows asking EC2 how likely spot launches are to succeed.
 	SpotPlacementScores bool
-	// ServeAlpha adds a policy for instances of v1alpha5 pools, which have that generation's tags: keep it attached while instances have
-	// them.
+	// ServeAlpha adds a policy for instances of v1alpha5 pools, which have that generation's tags: keep this policy attached while
+	// instances have these tags.
 	ServeAlpha bool
 	// SpotServiceLinkedRole allows the first spot launch of the account to create the role that EC2 needs for it. It is not needed if that
 	// role exists.

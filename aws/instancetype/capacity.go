@@ -17,7 +17,7 @@ import (
 
 // Extended resources of EC2 instances. Each is the name that its device plugin or controller advertises.
 const (
-	// ResourceNVIDIAGPU counts NVIDIA GPUs: whole ones, and with Settings.FractionalGPUs also parts.
+	// ResourceNVIDIAGPU counts NVIDIA GPUs: whole GPUs, and with Settings.FractionalGPUs also parts of GPUs.
 	ResourceNVIDIAGPU corev1.ResourceName = "nvidia.com/gpu"
 	// ResourceAMDGPU counts whole AMD GPUs.
 	ResourceAMDGPU corev1.ResourceName = "amd.com/gpu"
@@ -25,7 +25,7 @@ const (
 	ResourceHabanaGaudi corev1.ResourceName = "habana.ai/gaudi"
 	// ResourceNeuron counts Inferentia and Trainium devices.
 	ResourceNeuron corev1.ResourceName = "aws.amazon.com/neuron"
-	// ResourceNeuronCore counts the cores of those devices.
+	// ResourceNeuronCore counts the cores of Inferentia and Trainium devices.
 	ResourceNeuronCore corev1.ResourceName = "aws.amazon.com/neuroncore"
 	// ResourceQualcommAI counts Cloud AI 100 accelerators.
 	ResourceQualcommAI corev1.ResourceName = "qualcomm.com/qaic"

@@ -21,7 +21,7 @@ type PodDensity interface {
 	Key() string
 }
 
-// Density says how many pods an instance takes.
+// Density says how many pods an instance can run.
 type Density struct {
 	// MaxPods is the pod limit; a negative value counts as 0.
 	MaxPods int64

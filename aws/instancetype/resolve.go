@@ -92,7 +92,7 @@ func (s *Shape) BasisWithLicence(basis *cloudprovider.PriceBasis) *cloudprovider
 }
 
 // Shapes returns the types that nodes with these settings can have, sorted by name, whether or not they can be bought: the result of
-// Resolve without the offerings. It is for providers that know offerings and prices from elsewhere.
+// Resolve without the offerings. Shapes is for providers that get offerings and prices from another source.
 func Shapes(c *catalog.Catalog, s Settings) ([]Shape, error) {
 	p, err := prepare(c, s)
 	if err != nil {

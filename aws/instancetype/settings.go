@@ -124,7 +124,7 @@ type Kubelet struct {
 type BlockDevice struct {
 	// DeviceName such as "/dev/xvda".
 	DeviceName string `json:"deviceName,omitempty"`
-	// SizeBytes of the volume; 0 if its snapshot decides.
+	// SizeBytes of the volume; 0 if its snapshot determines the size.
 	SizeBytes int64 `json:"sizeBytes,omitempty"`
 	// Root is true for the volume with the kubelet's root.
 	Root bool `json:"root,omitempty"`

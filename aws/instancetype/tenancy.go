@@ -88,7 +88,7 @@ func (s *Shape) Variants() []*Shape {
 	return []*Shape{&shared, &dedicated}
 }
 
-// OfferingLabels returns the labels of the tenancy that offerings of the shape state, where setting is Settings.Tenancy.
+// OfferingLabels returns the labels by which an offering states its tenancy. setting is Settings.Tenancy.
 func OfferingLabels(setting, tenancy string) []requirements.Requirement {
 	if setting == TenancyApart && tenancy != "" {
 		return []requirements.Requirement{requirements.In(awsv1.LabelInstanceTenancy, tenancy)}
@@ -96,9 +96,9 @@ func OfferingLabels(setting, tenancy string) []requirements.Requirement {
 	return HardwareLabels(tenancy)
 }
 
-// HardwareLabels returns the labels by which offerings on dedicated hardware differ from those on shared hardware, so that a stock-out or
-// an estimate of one says nothing about the other. The result is empty for shared hardware and for an empty tenancy, because most clusters
-// use only shared hardware.
+// HardwareLabels returns the labels by which offerings on dedicated hardware differ from those on shared hardware. They keep stock-outs and
+// estimates of the two kinds of hardware apart. The result is empty for shared hardware and for an empty tenancy, because most clusters use
+// only shared hardware.
 func HardwareLabels(tenancy string) []requirements.Requirement {
 	if tenancy == "" || tenancy == awsv1.TenancyDefault {
 		return nil

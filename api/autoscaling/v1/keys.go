@@ -2,7 +2,7 @@ package v1
 
 // Classes of requests that drawknife answers.
 const (
-	// ClassCheckCapacity asks whether existing nodes have room now, and books it. Nothing is launched.
+	// ClassCheckCapacity asks whether existing nodes have room now, and books this room. Nothing is launched.
 	ClassCheckCapacity = "check-capacity.autoscaling.x-k8s.io"
 	// ClassBestEffortAtomicScaleUp asks for room for all pods together, on new nodes if necessary.
 	ClassBestEffortAtomicScaleUp = "best-effort-atomic-scale-up.autoscaling.x-k8s.io"
@@ -10,7 +10,7 @@ const (
 	ClassPlan = "plan.drawknife.dev"
 )
 
-// The parameters of these classes.
+// The parameters of requests of these classes.
 const (
 	// ParameterValidUntilSeconds is the time in seconds, counted from the request's creation, in which drawknife tries to answer the
 	// request. Without this parameter, DefaultValidFor applies.
@@ -33,7 +33,7 @@ const (
 	ConsumeAnnotationKey = "autoscaling.x-k8s.io/consume-provisioning-request"
 	// ClassAnnotationKey names the request's class.
 	ClassAnnotationKey = "autoscaling.x-k8s.io/provisioning-class-name"
-	// ConsumeAnnotationKeyOld and ClassAnnotationKeyOld are the earlier names of these keys.
+	// ConsumeAnnotationKeyOld and ClassAnnotationKeyOld are the earlier names of ConsumeAnnotationKey and ClassAnnotationKey.
 	ConsumeAnnotationKeyOld = "cluster-autoscaler.kubernetes.io/consume-provisioning-request"
 	ClassAnnotationKeyOld   = "cluster-autoscaler.kubernetes.io/provisioning-class-name"
 )

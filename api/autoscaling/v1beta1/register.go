@@ -12,7 +12,7 @@ const (
 	Group = "autoscaling.x-k8s.io"
 	// Version is the version of this package.
 	Version = "v1beta1"
-	// APIVersion is the apiVersion of these kinds.
+	// APIVersion is the apiVersion of the kinds.
 	APIVersion = Group + "/" + Version
 	// KindCapacityBuffer is the kind of CapacityBuffer.
 	KindCapacityBuffer = "CapacityBuffer"

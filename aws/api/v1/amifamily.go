@@ -129,9 +129,9 @@ func (s *EC2NodeClassSpec) VolumeTypes() []string {
 	return slices.Compact(types)
 }
 
-// DefaultBlockDeviceMappings returns the volumes of a family when the node class has no mapping of its own. All are encrypted gp3 volumes;
-// the last one holds the kubelet's files. The result is nil for Custom, because the image determines the volumes. An unknown family gets
-// the volumes of AL2. The caller owns the slice and what it points to.
+// DefaultBlockDeviceMappings returns the volumes of a family when the node class has no mapping of its own. All of them are encrypted gp3
+// volumes; the last volume holds the kubelet's files. The result is nil for Custom, because the image determines the volumes. An unknown
+// family gets the volumes of AL2. The caller owns the slice and what it points to.
 func DefaultBlockDeviceMappings(family AMIFamily) []BlockDeviceMapping {
 	volume := func(device, size string) BlockDeviceMapping {
 		encrypted, kind, quantity := true, VolumeTypeGP3, resource.MustParse(size)

@@ -164,7 +164,7 @@ const (
 
 // Condition types of an EC2NodeClass.
 const (
-	// ConditionReady summarises all others.
+	// ConditionReady summarises all other conditions.
 	ConditionReady = "Ready"
 	// ConditionSubnetsReady: the terms match at least one subnet.
 	ConditionSubnetsReady = "SubnetsReady"

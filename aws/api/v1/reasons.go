@@ -4,17 +4,17 @@ import "github.com/drawknife/drawknife/api/conditions"
 
 // Reasons of conditions that are not true. A condition that is true has its own type as reason.
 const (
-	// ReasonAwaitingReconciliation (Unknown, all conditions): not reconciled yet.
+	// ReasonAwaitingReconciliation (Unknown, all conditions): the condition has not been determined yet.
 	ReasonAwaitingReconciliation = conditions.ReasonAwaitingReconciliation
 
 	// ReasonResolutionFailed (Unknown, all conditions): the resources could not be read.
 	ReasonResolutionFailed = "ResolutionFailed"
 
-	// ReasonSubnetsNotFound (SubnetsReady): the terms match nothing.
+	// ReasonSubnetsNotFound (SubnetsReady): the terms match no subnet.
 	ReasonSubnetsNotFound = "SubnetsNotFound"
-	// ReasonSecurityGroupsNotFound (SecurityGroupsReady): the terms match nothing.
+	// ReasonSecurityGroupsNotFound (SecurityGroupsReady): the terms match no security group.
 	ReasonSecurityGroupsNotFound = "SecurityGroupsNotFound"
-	// ReasonAMINotFound (AMIsReady): the terms match nothing.
+	// ReasonAMINotFound (AMIsReady): the terms match no image.
 	ReasonAMINotFound = "AMINotFound"
 	// ReasonUnsupportedAlias (AMIsReady): AWS publishes no images of the alias for the cluster's version.
 	ReasonUnsupportedAlias = "UnsupportedAlias"

@@ -124,8 +124,8 @@ type call[Req, Res any] struct {
 	left    bool
 }
 
-// Call submits a request and waits for its answer. If ctx ends first, the error wraps ctx's; whether the request was
-// made is then unknown.
+// Call submits a request and waits for its answer. If ctx ends first, the returned error wraps the error of ctx; it is then unknown whether
+// the request was made.
 func (b *Batcher[Req, Res]) Call(ctx context.Context, request Req) (Res, error) {
 	var none Res
 	if err := ctx.Err(); err != nil {

@@ -5,7 +5,7 @@
 //	next, err := tracker.Refresh(ctx) // reads what is due; call it again at next
 //	account := tracker.Account()      // shared, not to be changed
 //
-// The data comes from four places: DescribeSavingsPlans with the rates of each plan; DescribeReservedInstances; the running instances of
+// The data comes from four sources: DescribeSavingsPlans with the rates of each plan; DescribeReservedInstances; the running instances of
 // the region, because instances outside the cluster also use commitments; and Cost Explorer, which reports the use of the whole account a
 // day or two late. AWS charges for each request to Cost Explorer, so it is asked only twice a day.
 //

@@ -14,8 +14,8 @@ import (
 
 // Collect deletes unused profiles of the cluster. It calls inUse after listing the profiles. inUse returns the names in the status of all
 // node classes and in the annotation karpenter.k8s.aws/instance-profile-name of all NodeClaims; the result must be complete. Profiles that
-// were created or replaced less than Protection ago stay. It returns the names of the deleted profiles. It stops at the first failure.
-// After a failure, call it again after a pause, and otherwise after CollectEvery.
+// were created or replaced less than Protection ago are not deleted. It returns the names of the deleted profiles. It stops at the first
+// failure. After a failure, call it again after a pause, and otherwise after CollectEvery.
 func (m *Manager) Collect(ctx context.Context, inUse func(context.Context) ([]string, error)) (deleted []string, err error) {
 	found, err := m.List(ctx)
 	if err != nil {

@@ -55,8 +55,8 @@ func (c *Client) terminateAll(ctx context.Context, ids []string) []batch.Answer[
 	}))
 }
 
-// Tag sets tags of an instance, overwriting existing keys. An instance that EC2 does not know is an error of kind
-// NodeClaimNotFound. Calls with equal tags are merged.
+// Tag sets tags of an instance, overwriting existing keys. If EC2 does not know the instance, the error has kind NodeClaimNotFound. Calls
+// with equal tags are merged.
 func (c *Client) Tag(ctx context.Context, i Instance, tags map[string]string) error {
 	if len(tags) == 0 {
 		return nil
@@ -73,7 +73,7 @@ func (c *Client) Tag(ctx context.Context, i Instance, tags map[string]string) er
 // MissingTags returns the tags to set after the instance's node has joined, such as the node's name. It leaves out tags that exist, so that
 // users' own values stay. It returns nil if no tag is missing. An instance of a batch also gets the UID of its claim.
 //
-// An instance of v1alpha5 has all its tags from the start, and the policies of that generation allow no others.
+// An instance of v1alpha5 has all its tags from the start, and the policies of that generation allow no other tags.
 func (c *Client) MissingTags(i Instance, claimName string, claimUID types.UID, nodeName string) map[string]string {
 	if i.alphaBorn() {
 		return nil

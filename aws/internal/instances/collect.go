@@ -27,7 +27,7 @@ const (
 type ClaimRef struct {
 	// UID of the claim.
 	UID types.UID
-	// ProviderID of its instance; empty while it has none.
+	// ProviderID of its instance; empty while the claim has no instance.
 	ProviderID string
 }
 

@@ -31,9 +31,9 @@ type Options struct {
 	Templates LaunchTemplates
 	// Cluster is the name of the instances' cluster.
 	Cluster string
-	// Subnets chooses the subnet of a zone. Nil means a new one without counts of free addresses.
+	// Subnets chooses the subnet of a zone. Nil means a new tracker without counts of free addresses.
 	Subnets *subnets.Tracker
-	// Unavailable remembers offerings that are out of stock. Nil means a new one.
+	// Unavailable remembers offerings that are out of stock. Nil means a new, empty memory.
 	Unavailable *unavailable.Memory
 	// Reservations counts the free instances in reservations, minus those that launches in progress hold. If it is nil, only the counts in
 	// the offerings are used.
