@@ -16,9 +16,9 @@ const HashVersion = "drawknife-v1"
 // drifted. It is a decimal number and the same in every process.
 //
 // The hash covers the spec in JSON with defaults, except for ipPrefixCount and the selectors of subnets, security groups, images and
-// capacity reservations (the selected resources are compared instead). An empty list is the same as a missing list. clusterCA is the
-// cluster's certificate bundle in user data: rotating it causes drift. The order of lists does not matter; an optional member with its zero
-// value differs from a missing member.
+// capacity reservations (the selected resources are compared instead). Of amiFamily, it covers the effective value (see
+// EffectiveAMIFamily). An empty list is the same as a missing list. clusterCA is the cluster's certificate bundle in user data: rotating it
+// causes drift. The order of lists does not matter; an optional member with its zero value differs from a missing member.
 func (c *EC2NodeClass) Hash(clusterCA string) string {
 	effective := &EC2NodeClass{Spec: *c.Spec.DeepCopy()}
 	effective.Default()
