@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The lengths and values that the API accepts.
+// Limits on lengths and values that the API accepts.
 const (
 	maxSelectorTerms       = 30
 	maxSelectorTags        = 20

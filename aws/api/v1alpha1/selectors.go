@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// The number of terms, and of tags in one term, that the API accepts.
+// The largest numbers of terms, and of tags in one term, that the API accepts.
 const (
 	mostTerms = 30
 	mostTags  = 20

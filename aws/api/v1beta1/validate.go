@@ -12,7 +12,7 @@ import (
 	v1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// The numbers of list entries that the API accepts.
+// The largest numbers of list entries that the API accepts.
 const (
 	maxSelectorTerms = 30
 	maxSelectorTags  = 20
