@@ -91,18 +91,18 @@ const (
 	DefaultApprovalWait = 10 * time.Minute
 	// DefaultApprovalEvery is the time between two questions to an approver that has not decided.
 	DefaultApprovalEvery = 5 * time.Second
-	// DefaultRefusal is how long nodes are left alone after an approver's refusal.
+	// DefaultRefusal is how long nodes are not proposed again after an approver has refused their disruption.
 	DefaultRefusal = 15 * time.Minute
 )
 
 // ApprovalPolicy says how long commands wait for an approver, and what happens if it does not answer. While a command waits, its nodes
-// count against their budgets and are in no other command; nothing is done to them. The zero value is ready.
+// count against their budgets and are in no other command; nothing is done to them. The zero value is ready to use.
 type ApprovalPolicy struct {
-	// Wait is the longest time that a command waits, counted from when it was added to its queue. Nil means DefaultApprovalWait; with 0 or
-	// less, Silence decides at once, unless there is an answer.
+	// Wait is the longest time that a command waits, counted from when it was added to its queue. Nil means DefaultApprovalWait. With 0 or
+	// less, a command that has no answer yet is decided by Silence at once.
 	Wait *time.Duration
-	// Silence decides if there is no answer by then. If it is Approved, the command starts. Any other value drops the command, because an
-	// approver that can't be reached might have refused.
+	// Silence is the decision if the approver has not decided within Wait. If Silence is Approved, the command starts. Any other value
+	// drops the command, because an approver that can't be reached might have refused.
 	Silence ApprovalDecision
 	// Every is the time between two questions to an approver that has not decided; at least a tenth of a second. Nil is
 	// DefaultApprovalEvery.
@@ -133,7 +133,7 @@ type RefusedError struct {
 	// By and Why are from the approver's answer. Late means that there was no answer in time.
 	By, Why string
 	Late    bool
-	// For is how long to leave the nodes alone.
+	// For is how long the nodes must not be proposed again.
 	For time.Duration
 
 	uids []types.UID
@@ -185,7 +185,7 @@ func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 	identity := ""
 	message := "waits for approval until " + deadline.UTC().Format(time.RFC3339)
 	if answer != nil && answer.Reason != "" {
-		identity = answer.Reason              // so that a new reason of the approver is published at once
+		identity = answer.Reason              // identity is the approver's reason, so that a new reason is published at once
 		message += " (" + answer.Reason + ")" // the reason is before the command, because long events are cut off at the end
 	}
 	message += ": " + e.cmd.String()
@@ -229,8 +229,8 @@ func (p *Plan) Digest() string {
 }
 
 // MovedOn returns why an approved command must not be started in the present fleet: a member's NodeClaim was replaced by another, or a
-// member has received pods that would be evicted without approval. It returns nil if neither is true. Pods that are gone do not matter.
-// Check it in addition to Planner.Validate, which checks whether the command is still worth it.
+// member has received pods that would be evicted without approval. It returns nil if the command may be started. Pods that are gone do not
+// matter. Call it in addition to Planner.Validate, which checks whether the command is still worth its cost.
 func MovedOn(f *Fleet, cmd *Command) *RejectedError {
 	if f == nil || cmd == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 // A nil *BackOff remembers nothing. The zero value has seed 0.
 type BackOff struct{ pauses survey.BackOff }
 
-// NewBackOff returns a BackOff without failures. A pause takes between half of its maximum and all of it, depending on the seed. So
+// NewBackOff returns a BackOff without failures. Each pause takes between half of its maximum and all of it. The seed decides how long. So
 // controllers of several clusters don't act at the same time.
 func NewBackOff(seed uint64) *BackOff { return &BackOff{pauses: survey.BackOff{Seed: seed}} }
 
@@ -27,8 +27,9 @@ func (b *BackOff) inner() *survey.BackOff {
 	return &b.pauses
 }
 
-// Failed records that a drift command of the pool could not be started, or failed for good. The pool is paused for up to one minute the
-// first time, then up to two, and at most ten. A failure during a pause changes nothing, and Failed returns false.
+// Failed records that a drift command of the pool could not be started, or failed for good. The pool is paused for up to one minute after
+// the first failure. Each further failure doubles this maximum, to at most ten minutes. A failure during a pause changes nothing, and
+// Failed returns false.
 func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) bool { return b.inner().Failed(pool, now) }
 
 // Succeeded records that a drift command of the pool was carried out. It forgets the pool's failures.

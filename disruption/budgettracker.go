@@ -25,11 +25,11 @@ func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
 	return &BudgetTracker{books}, nil
 }
 
-// Take reserves budget for the disruption of a candidate. If a budget has no room, Take changes nothing and returns a block with that
-// budget. A node that is already taken is not taken again: it keeps its first reason.
+// Take reserves budget for the disruption of a candidate. If a budget does not allow one more disruption, Take changes nothing and returns
+// a block with that budget. A node that is already taken is not counted again: it keeps its first reason.
 func (t *BudgetTracker) Take(c *Candidate, r Reason) *Block { return t.books.Take(c, r) }
 
-// TakeAll takes all candidates or none. The block is that of the first candidate, in the given order, for which a budget has no room.
+// TakeAll takes all candidates or none. The block is that of the first candidate, in the given order, that a budget does not allow.
 func (t *BudgetTracker) TakeAll(list []*Candidate, r Reason) (*Candidate, *Block) {
 	return t.books.TakeAll(list, r)
 }
@@ -37,12 +37,12 @@ func (t *BudgetTracker) TakeAll(list []*Candidate, r Reason) (*Candidate, *Block
 // Return gives back the amounts that Take reserved for the node. It does nothing if Take reserved none.
 func (t *BudgetTracker) Return(node string) { t.books.Return(node) }
 
-// Blocks returns a block with the budget that has no room for the candidate now, or nil if Take would succeed.
+// Blocks returns a block with the budget that does not allow the candidate's disruption now, or nil if Take would succeed.
 func (t *BudgetTracker) Blocks(c *Candidate, r Reason) *Block { return t.books.Blocks(c, r) }
 
-// NextWindow returns when budgets would allow the disruption of a candidate for a reason if nothing but time changed: budgets' calendars
-// close, and earlier disruptions leave the windows of rates. It assumes that commands under way do not end, so a budget that they use up
-// stays used up. A candidate that was already taken may be disrupted now.
+// NextWindow returns when budgets would allow the disruption of a candidate for a reason if only time passed: calendars of budgets close,
+// and earlier disruptions leave the windows of rates. It assumes that commands under way do not end, so a budget that they use up stays
+// used up. A candidate that was already taken counts as allowed now.
 func (t *BudgetTracker) NextWindow(c *Candidate, r Reason) Window { return t.books.NextWindow(c, r) }
 
 // Uses returns the present use of all budgets in the order of the snapshot. Budgets of pools come first.
@@ -69,7 +69,7 @@ func (t *BudgetTracker) Events() []Event {
 }
 
 // Samples returns the number of nodes that the pools' own budgets allow, and the number that count against them. The label of the reason
-// has the value of the API.
+// has the reason's name in the NodePool API.
 func (t *BudgetTracker) Samples() []Sample {
 	var out []Sample
 	for _, use := range t.PoolUses() {

@@ -8,10 +8,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// MarkConsolidatable maintains the claim's condition Consolidatable. It is true once consolidateAfter has passed, and absent before. It
-// returns whether the claim was changed, and after how long to call it again if nothing changes before; 0 means never. pool is the claim's
-// pool. Without a pool, and for a claim that is being deleted, it changes nothing. claim must not be shared. m.Claim may be a different
-// object for the same claim.
+// MarkConsolidatable maintains the claim's condition Consolidatable. The condition is true once consolidateAfter has passed, and absent
+// before. It returns whether the claim was changed, and after how long to call it again if nothing changes before; 0 means never. pool is
+// the claim's pool. It changes nothing if pool is nil or the claim is being deleted.
 func MarkConsolidatable(claim *v1.NodeClaim, m *cluster.NodeState, pool *v1.NodePool, now time.Time) (changed bool, again time.Duration) {
 	if claim == nil || m == nil || pool == nil {
 		return false, 0

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nodeKind is the key for grouping planned nodes in the text: nodes with the same key look the same on a bill.
+// nodeKind is the key for grouping planned nodes in the text output. Nodes of one group have the same instance type, offering and price.
 type nodeKind struct {
 	pool         v1.PoolKey
 	instanceType string

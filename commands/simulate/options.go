@@ -39,7 +39,7 @@ const (
 	outputJUnit outputFormat = "junit"
 )
 
-// options are the command line, read and checked.
+// options contains the values of the command line, after parsing and checking.
 type options struct {
 	// program is the name of the command in messages, such as simulate.
 	program string
@@ -61,9 +61,9 @@ type options struct {
 	output outputFormat
 	// color says whether to draw for a terminal: auto, always or never.
 	color colorMode
-	// quiet leaves notes out; warnings and errors stay.
+	// quiet omits notes from the output; warnings and errors are still printed.
 	quiet bool
-	// version prints the build information, and nothing else happens.
+	// version means that the command only prints the build information.
 	version bool
 	// verbose lists every kind of node, and names all pods that have no place.
 	verbose bool
@@ -71,10 +71,10 @@ type options struct {
 	snapshot string
 	// saveSnapshot is the file that the snapshot is written to. If it is empty, no file is written.
 	saveSnapshot string
-	// anonymize saves the snapshot with hashes instead of names; the hashes depend on anonymizeKey.
+	// anonymize means that the snapshot is saved with hashes instead of names; the hashes depend on anonymizeKey.
 	anonymize    bool
 	anonymizeKey string
-	// costModel is the file with the cost model for planning; if empty, the snapshot's model is used, or none.
+	// costModel is the file with the cost model for planning; if it is empty, the snapshot's own cost model is used, if it has one.
 	costModel string
 	// commitments is the file of --commitments; empty for none.
 	commitments string
@@ -91,7 +91,7 @@ type options struct {
 	now time.Time
 	// timeout bounds the whole run; zero means no bound.
 	timeout time.Duration
-	// consolidate asks which nodes to remove or to replace, instead of where to place pods.
+	// consolidate means that the command plans which nodes to remove or replace, instead of where to place pods.
 	consolidate bool
 	// planner is the planner of consolidation, and spotToSpot allows it to replace spot nodes by spot nodes.
 	planner    settings.DisruptionPlanner
@@ -113,9 +113,9 @@ type options struct {
 	// replace selects the nodes that are left out of the plan. It is the value of the flag replaceFlag. It is nil without the flag.
 	replace     labels.Selector
 	replaceFlag string
-	// strict refuses fields that a kind does not have.
+	// strict means that fields that a kind does not have are errors.
 	strict bool
-	// allowEmpty plans also when no pod waits for a place.
+	// allowEmpty means that a plan is also made if no pod is pending.
 	allowEmpty bool
 	// maxReplicas limits the number of pods of workloads; each pod takes some 8 kB of memory.
 	maxReplicas int
@@ -132,8 +132,8 @@ type options struct {
 // errHelp is returned by parseOptions when the user asks for help.
 var errHelp = errors.New("help requested")
 
-// parseOptions reads the command line of simulate. Flags may stand before, between and after the inputs; what follows "--" is an
-// input whatever it looks like.
+// parseOptions reads the command line of simulate. Flags may stand before, between and after the inputs. All arguments after "--" are
+// inputs, even if they look like flags.
 func parseOptions(args []string) (options, error) {
 	l := newCommandLine("simulate")
 	l.flags.SetOutput(io.Discard)
@@ -180,7 +180,7 @@ type choice[T any] struct {
 	policy T
 }
 
-// choose returns the meaning of the user's value.
+// choose returns the policy of the choice whose word the user gave.
 func choose[T any](flag, word string, choices ...choice[T]) (T, error) {
 	words := make([]string, 0, len(choices))
 	for _, c := range choices {

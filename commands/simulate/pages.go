@@ -18,7 +18,7 @@ const (
 	pageRows = 200
 	// idlePart is the name of the part of nodes that no pod requests.
 	idlePart = "(idle)"
-	// daemonSetPart is the name of what a new node's DaemonSet pods request.
+	// daemonSetPart is the name of the part of a new node that its DaemonSet pods request.
 	daemonSetPart = "DaemonSets"
 )
 
@@ -93,7 +93,7 @@ type costShare struct {
 	cost        float64
 }
 
-// newPacker indexes all pods of the snapshots. Resources are those whose use is drawn.
+// newPacker indexes all pods of the snapshots. resources are the resources whose use is drawn.
 func newPacker(resources []corev1.ResourceName, label string, snapshots ...*scheduling.Snapshot) *packer {
 	p := &packer{pods: map[string]pagePod{}, resources: resources, label: label, costs: map[string]*costShare{}}
 	for _, snapshot := range snapshots {
@@ -173,8 +173,8 @@ func (p *packer) blocks(pods []string, allocatable, total corev1.ResourceList) [
 	return out
 }
 
-// divide divides a node's price among its pods: by the mean of their shares of its CPU and its memory. The rest of the price counts as
-// idle.
+// divide divides a node's price among its pods. Each pod gets the mean of its share of the node's CPU and its share of the node's memory.
+// The rest of the price counts as idle.
 func (p *packer) divide(pods []string, allocatable corev1.ResourceList, price float64) {
 	left := 1.0
 	for _, key := range pods {

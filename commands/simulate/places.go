@@ -62,8 +62,8 @@ func (p *nodePlaces) add(n *corev1.Node) {
 	}
 }
 
-// region returns the AWS region of the nodes. If the nodes are not in exactly one AWS region, region is empty, and the result instead says
-// why; both are empty if there are no nodes.
+// region returns the AWS region of the nodes. If the nodes are not in exactly one AWS region, region is empty, and instead is the reason;
+// both are empty if there are no nodes.
 func (p *nodePlaces) region() (region, instead string) {
 	switch regions := sortedKeys(p.nodes); {
 	case len(regions) == 1:
@@ -130,7 +130,7 @@ func regionOfZone(zone string) string {
 	return ""
 }
 
-// zoneOfProviderID returns the zone of "aws:///eu-west-1a/i-0123", or "" without one.
+// zoneOfProviderID returns the zone in a provider ID such as "aws:///eu-west-1a/i-0123", or "" if the ID has no zone.
 func zoneOfProviderID(id string) string {
 	rest, ok := strings.CutPrefix(id, "aws:///")
 	zone, _, found := strings.Cut(rest, "/")

@@ -21,7 +21,7 @@ import (
 
 // policyOptions say by which policy a difference is judged.
 type policyOptions struct {
-	// file is the policy; empty for none.
+	// file is the file with the policy; empty if there is no policy.
 	file string
 	// reports are further files to write.
 	reports []policyReport
@@ -253,7 +253,7 @@ func singleNodeWorkloads(r result) []gate.Object {
 		}
 	}
 	for _, u := range r.plan.Unschedulable {
-		add(index[u.Pod], "") // a pod without a place is not on the node of the others
+		add(index[u.Pod], "") // a pod without a place is on no node, so it is not on the same node as the other pods
 	}
 	var list []gate.Object
 	for w, s := range of {

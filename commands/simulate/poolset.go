@@ -76,7 +76,7 @@ type difference struct {
 // poolChange is the change of one pool.
 type poolChange struct {
 	key    v1.PoolKey
-	change string // added, removed, changed, unchanged
+	change string // one of "added", "removed", "changed", "unchanged"
 	// fields lists the changed fields: those of the NodePool by path ("spec.limits"), those of the node class as "EC2NodeClass NAME: path".
 	fields []string
 }
@@ -170,7 +170,7 @@ func (d *difference) drift(snapshot *scheduling.Snapshot, old, other poolSet, af
 	return gone, nil
 }
 
-// addLaunches adds the nodes that a plan launches to the cost.
+// addLaunches adds the prices of the nodes that a plan launches to the cost.
 func (s *simulation) addLaunches(cost *nodeCost, plan *scheduling.Plan) {
 	for i := range plan.NewNodes {
 		kind := kindOf(&plan.NewNodes[i])
@@ -267,7 +267,7 @@ func changedFields(path string, a, b reflect.Value) []string {
 		name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
 		switch {
 		case !a.Type().Field(i).IsExported():
-			return []string{path} // a type with its own text format, such as a duration
+			return []string{path} // an unexported field: the type has its own text format, such as a duration
 		case name == "" || name == "-":
 			out = append(out, changedFields(path, a.Field(i), b.Field(i))...)
 		default:

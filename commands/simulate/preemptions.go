@@ -25,8 +25,8 @@ func newPreemptions(list []scheduling.Preemption) []preemption {
 // shownPreemptions is the number of preemptions that are listed, unless the user asks for all.
 const shownPreemptions = 10
 
-// writePreemptions lists the pods for which kube-scheduler preempts other pods. The plan still has places for these pods, unless
-// --preemption expect was given: preemption or the new node may come first, within seconds.
+// writePreemptions lists the pods for which kube-scheduler preempts other pods. Unless --preemption expect was given, the plan still has
+// places for these pods, because a new node may be ready before preemption has finished.
 func (r textReport) writePreemptions(w io.Writer) {
 	list := r.plan.Preemptions
 	if len(list) == 0 {

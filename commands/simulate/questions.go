@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/printable"
 )
 
-// inputs are the arguments of commands that read a cluster.
+// inputs describes, in the usage line, the arguments of commands that read a cluster.
 const inputs = "[FILE|DIR|- ...]"
 
 // Commands returns the questions that simulate answers, each as a separate command: plan, consolidate, diff, drain, explain and replay.

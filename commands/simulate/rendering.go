@@ -14,7 +14,7 @@ import (
 // rendering says whether folders of Kustomize and Helm are rendered.
 type rendering struct {
 	asked bool
-	// values are files of values for Helm.
+	// values are the names of the files with values for Helm.
 	values []string
 }
 

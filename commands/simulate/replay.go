@@ -17,7 +17,7 @@ import (
 type replayOptions struct {
 	// trace is the file of the trace; empty if none is replayed.
 	trace string
-	// from and length are the replayed part of the trace; 0 means from its beginning, and to its end.
+	// from and length select the part of the trace to replay: 0 for from means its beginning, 0 for length means up to its end.
 	from, length time.Duration
 	// interruptions is the average number of interruptions of a spot node in a month.
 	interruptions float64
@@ -88,7 +88,7 @@ func (s *simulation) replayTrace(ctx context.Context, snapshot *scheduling.Snaps
 }
 
 // replayDocument is what --replay -o json prints: the result, how long pods were pending, and how long the replay took. Times since the
-// start are in seconds; their fields take precedence over fields of the result with the same name.
+// start of the trace are in seconds; these fields hide fields of the embedded result that have the same name.
 type replayDocument struct {
 	typeMeta
 	*replay.Result

@@ -48,7 +48,7 @@ const (
 // simulation is one run of the command.
 type simulation struct {
 	options
-	// matcher evaluates selectors of devices; nil if there is none.
+	// matcher evaluates selectors of devices; nil if there is no matcher.
 	matcher        scheduling.DeviceMatcher
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -255,7 +255,7 @@ func (s *simulation) solve(ctx context.Context, snapshot *scheduling.Snapshot) (
 func (s *simulation) print(r result) error {
 	prices := pricingOf(r.plan)
 	if s.output.structured() {
-		// Writing a large plan leaves much garbage. Collect it early, so that it does not double the memory of the plan.
+		// Writing a large plan leaves much garbage. Collect the garbage early, so that it does not double the memory of the plan.
 		defer debug.SetGCPercent(debug.SetGCPercent(25))
 		b := bufio.NewWriter(s.stdout)
 		if err := writeDocument(b, s.output, s.documentOf(r, prices)); err != nil {
@@ -353,7 +353,7 @@ func noteLine(n scheduling.Note) string {
 	return n.Object + ": " + n.Message
 }
 
-// writeFile creates a file and lets write fill it; a file that can't be written whole is an error.
+// writeFile creates a file and calls write to write its content; a file that can't be written completely is an error.
 func writeFile(name string, write func(io.Writer) error) error {
 	return writeFileFor(name, 0o666, write)
 }

@@ -70,8 +70,8 @@ func (r *spotRisk) set(item string) error {
 	return nil
 }
 
-// addSpotRisk puts the terms of --spot-risk before those of the cost model, so that commitments and fees are computed from the expected
-// costs.
+// addSpotRisk puts the terms of --spot-risk before the other terms of the snapshot's cost model, so that commitments and fees are computed
+// from the expected costs.
 func (s *simulation) addSpotRisk(snapshot *scheduling.Snapshot) error {
 	r := &s.spotRisk
 	if r.market == nil {

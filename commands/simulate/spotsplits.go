@@ -2,7 +2,7 @@ package simulate
 
 import "github.com/drawknife/drawknife/scheduling/planning"
 
-// spotSplit says how the limits of a workload on spot nodes are kept.
+// spotSplit divides the pending pods of a workload so that the workload's limits on spot nodes are kept.
 type spotSplit struct {
 	Workload string `json:"workload"`
 	Limits   string `json:"limits"`

@@ -19,8 +19,8 @@ const (
 	colorNever  colorMode = "never"
 )
 
-// plainWidth is the width of text that does not go to a terminal. It holds the widest table this command prints for
-// usual names, so that files and pipes get the same lines everywhere.
+// plainWidth is the width of text that does not go to a terminal. The widest table of this command fits in it if names have a usual length.
+// The width is fixed, so that files and pipes get the same lines everywhere.
 const plainWidth = 120
 
 // canvas contains the capabilities of the output.
@@ -95,7 +95,7 @@ const (
 	yellow paint = "33"
 )
 
-// paint colours s where the canvas allows.
+// paint colours s if the canvas allows colours.
 func (c canvas) paint(p paint, s string) string {
 	if c.markdown && p == bold && s != "" {
 		return boldMark + s + boldMark

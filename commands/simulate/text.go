@@ -20,9 +20,9 @@ const (
 	shownExisting = 20
 	// shownWishes is the number of relaxed preferences that are listed, unless the user asks for all.
 	shownWishes = 10
-	// barCells is the width of bars if there is room.
+	// barCells is the width of a bar, in characters, if the line is long enough.
 	barCells = 10
-	// leastBarCells is the width of the narrowest bar that is drawn.
+	// leastBarCells is the width of the narrowest bar that is drawn, in characters.
 	leastBarCells = 4
 )
 

@@ -19,7 +19,7 @@ type whatIf struct {
 	Unschedulable *int     `json:"unschedulable,omitempty"`
 }
 
-// words returns "$1.0000/h", with the number of pods without a place.
+// words returns the cost, such as "$1.0000/h", and the number of pods without a place.
 func (w whatIf) words(mark string) string {
 	if w.HourlyCost == nil {
 		return "not planned"

@@ -159,7 +159,7 @@ func (t *workloadTally) counts() []workloadCount {
 	return counts
 }
 
-// workloadSize is how much of a cluster a workload takes: its pods, with their requests.
+// workloadSize is the number of pods of a workload, and what these pods request together.
 type workloadSize struct {
 	Pods int
 	// CPU (in cores) and Memory (in GiB) are the sums of the requests of its pods.

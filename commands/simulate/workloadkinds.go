@@ -47,13 +47,13 @@ func (o *workloadOptions) addFlags(flags *flag.FlagSet) {
 	})
 }
 
-// The method all returns the kinds of --template and the built-in kinds; if both define a kind, --template counts.
+// The method all returns the kinds of --template and the built-in kinds. If both define a kind, the definition of --template is used.
 func (o *workloadOptions) all() []manifests.WorkloadKind {
 	return append(manifests.CommonWorkloadKinds(), o.kinds...)
 }
 
-// parseWorkloadKind reads KIND.GROUP=PATH or KIND.GROUP=PATH:COUNT*COUNT. A path with "[]" leads through a list; the elements of the list
-// also contain the counts. Without counts, the field "replicas" next to the template has the number of pods.
+// parseWorkloadKind reads KIND.GROUP=PATH or KIND.GROUP=PATH:COUNT*COUNT. A "[]" in a path stands for each element of a list; the counts
+// are then fields of these elements. Without counts, the field "replicas" next to the template has the number of pods.
 func parseWorkloadKind(text string) (manifests.WorkloadKind, error) {
 	name, rest, found := strings.Cut(text, "=")
 	kind, group, grouped := strings.Cut(name, ".")

@@ -90,7 +90,7 @@ func (o options) get(ctx context.Context, args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// limited is a buffer with a maximum number of bytes. It refuses further bytes or, if cut is true, leaves them out.
+// limited is a buffer with a maximum number of bytes. If there are more bytes, Write fails or, if cut is true, drops them.
 type limited struct {
 	bytes.Buffer
 	left int

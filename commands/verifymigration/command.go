@@ -42,11 +42,12 @@ func Main() int {
 	return Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
-// Run is the program verifymigration: it reads args, without the program's name, and returns the exit status. Control characters in
-// its output are escaped, so that the input can't send commands to the terminal. It ends early when ctx does. A nil stdin is empty.
+// Run is the program verifymigration: it reads args, without the program's name, and returns the exit status. Control characters in its
+// output are escaped, so that the input can't send commands to the terminal. It ends early when ctx is canceled. If stdin is nil, the input
+// is empty.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if ctx == nil || stdout == nil || stderr == nil {
-		return exitInput // no message: there may be no writer for it
+		return exitInput // no message, because stderr may be nil
 	}
 	if stdin == nil {
 		stdin = strings.NewReader("")

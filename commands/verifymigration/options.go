@@ -23,13 +23,13 @@ const (
 	outputJSON = "json"
 )
 
-// options are the command line.
+// options contains the values of the command line.
 type options struct {
-	// program is what messages call the command.
+	// program is the name of the command in messages.
 	program string
 	cluster string
 	files   []string
-	// kubectl is the program; kubeconfig and kubeContext are the values of its flags --kubeconfig and --context.
+	// kubectl is the kubectl program to run; kubeconfig and kubeContext are the values of its flags --kubeconfig and --context.
 	kubectl, kubeconfig, kubeContext string
 	// apiServer, caBundle, serviceCIDR and dns are details of the cluster. If they are empty, the command reads them from EKS and from the
 	// Service kube-dns.

@@ -14,23 +14,23 @@ import (
 // BlockCode is the kind of a block. Codes are stable.
 type BlockCode string
 
-// Why a node is not a candidate, in the order of the checks. In these comments, "it" is the node.
+// Why a node is not a candidate, in the order of the checks.
 const (
-	// BlockInFlight: Block.Command is about to remove it.
+	// BlockInFlight: Block.Command is about to remove the node.
 	BlockInFlight BlockCode = "InFlight"
-	// BlockUnmanaged: it has no NodeClaim.
+	// BlockUnmanaged: the node has no NodeClaim.
 	BlockUnmanaged BlockCode = "Unmanaged"
-	// BlockNoNode: its instance has not joined the cluster.
+	// BlockNoNode: the node's instance has not joined the cluster.
 	BlockNoNode BlockCode = "NoNode"
-	// BlockNotInitialized: it is not ready for pods yet, according to the label of its Node or the condition Initialized of its NodeClaim.
+	// BlockNotInitialized: the node is not ready for pods yet, according to its label or the condition Initialized of its NodeClaim.
 	BlockNotInitialized BlockCode = "NotInitialized"
-	// BlockLeaving: it is already being removed.
+	// BlockLeaving: the node is already being removed.
 	BlockLeaving BlockCode = "Leaving"
-	// BlockNominated: pods were planned for it. It is protected until Block.Until.
+	// BlockNominated: pods were planned for the node. The node is protected until Block.Until.
 	BlockNominated BlockCode = "Nominated"
-	// BlockAnnotation: the Node has the annotation Block.Key.
+	// BlockAnnotation: the node has the annotation Block.Key.
 	BlockAnnotation BlockCode = "Annotation"
-	// BlockNoPool: it has no label that names a NodePool.
+	// BlockNoPool: the node has no label that names a NodePool.
 	BlockNoPool BlockCode = "NoPool"
 	// BlockPoolUnknown: Block.Pool does not exist, or belongs to another provider.
 	BlockPoolUnknown BlockCode = "PoolUnknown"
@@ -46,62 +46,63 @@ const (
 	BlockGang BlockCode = "Gang"
 )
 
-// Why a method does not accept a candidate. In these comments, "it" is the candidate.
+// Why a method does not accept a candidate.
 const (
-	// BlockStatic: its pool keeps a fixed number of nodes.
+	// BlockStatic: the candidate's pool keeps a fixed number of nodes.
 	BlockStatic BlockCode = "Static"
-	// BlockNotStatic: its pool does not keep a fixed number of nodes.
+	// BlockNotStatic: the candidate's pool does not keep a fixed number of nodes.
 	BlockNotStatic BlockCode = "NotStatic"
-	// BlockNever: its pool's consolidateAfter is Never.
+	// BlockNever: the pool's consolidateAfter is Never.
 	BlockNever BlockCode = "ConsolidateAfterNever"
-	// BlockQuiet: pods came or went recently. Block.Until is when consolidateAfter will have passed.
+	// BlockQuiet: pods were bound to the node or left it recently. Block.Until is when consolidateAfter will have passed.
 	BlockQuiet BlockCode = "ConsolidateAfter"
-	// BlockBuffer: placeholders of capacity buffers, or ProvisioningRequests, need its free room.
+	// BlockBuffer: the node's free capacity is needed for placeholders of capacity buffers or for ProvisioningRequests.
 	BlockBuffer BlockCode = "CapacityBuffer"
 	// BlockNotEmpty: pods would have to move.
 	BlockNotEmpty BlockCode = "NotEmpty"
-	// BlockEmpty: no pod would have to move, so the emptiness method removes the node, not this method.
+	// BlockEmpty: no pod would have to move, so the emptiness method removes the node, and this method does not.
 	BlockEmpty BlockCode = "Empty"
-	// BlockPolicy: its pool's consolidationPolicy is WhenEmpty.
+	// BlockPolicy: the pool's consolidationPolicy is WhenEmpty.
 	BlockPolicy BlockCode = "WhenEmpty"
-	// BlockInstanceTypeUnknown: the provider has no instance type with the name Block.Key, which is the value of its label.
+	// BlockInstanceTypeUnknown: the node's instance type label is Block.Key, and the provider has no instance type with this name.
 	BlockInstanceTypeUnknown BlockCode = "InstanceTypeUnknown"
-	// BlockNoLabel: it lacks the label Block.Key.
+	// BlockNoLabel: the node lacks the label Block.Key.
 	BlockNoLabel BlockCode = "NoLabel"
-	// BlockNotDrifted: it has not drifted.
+	// BlockNotDrifted: the node has not drifted.
 	BlockNotDrifted BlockCode = "NotDrifted"
-	// BlockBudget: the disruption budget Block.Detail has no room. Its limit is Block.Allowed, its present use Block.InUse. Block.Until is
-	// when the budget's calendar closes, or when earlier disruptions leave the window of its rate. When disruptions under way will end is
-	// not known.
+	// BlockBudget: the disruption budget Block.Detail does not allow the disruption now. Its limit is Block.Allowed, its present use
+	// Block.InUse. Block.Until is when the budget's calendar closes, or when earlier disruptions leave the window of its rate. It is not
+	// known when the present disruptions will end.
 	BlockBudget BlockCode = "Budget"
-	// BlockScalingDown: its static pool has more nodes than replicas, and must scale down first.
+	// BlockScalingDown: the candidate's static pool has more nodes than replicas, and must scale down first.
 	BlockScalingDown BlockCode = "ScalingDown"
-	// BlockLimit: the limit on nodes of its static pool has no room for a replacement.
+	// BlockLimit: the static pool has reached its limit on nodes, so no replacement can be launched.
 	BlockLimit BlockCode = "Limit"
-	// BlockBackOff: replacements for nodes of its pool failed recently. The pause ends at Block.Until.
+	// BlockBackOff: replacements for nodes of the candidate's pool failed recently. The pause ends at Block.Until.
 	BlockBackOff BlockCode = "BackOff"
-	// BlockRefused: a disruption.Approver refused its disruption for this reason, as Block.Detail explains. The pause ends at Block.Until.
+	// BlockRefused: a disruption.Approver refused to disrupt the candidate for this reason; Block.Detail explains it. The pause ends at
+	// Block.Until.
 	BlockRefused BlockCode = "Refused"
-	// BlockFailed: the API server refused a write for its last command, or to its pool, Block.Count times in a row. Block.Detail is the
-	// error. The pause ends at Block.Until.
+	// BlockFailed: the API server refused a write for the candidate's last command, or to its pool, Block.Count times in a row.
+	// Block.Detail is the error. The pause ends at Block.Until.
 	BlockFailed BlockCode = "Failed"
-	// BlockHeldBack: a replacement for it must not be launched yet; Block.Detail says why. The pause ends at Block.Until.
+	// BlockHeldBack: a replacement for the candidate must not be launched yet; Block.Detail says why. The pause ends at Block.Until.
 	BlockHeldBack BlockCode = "HeldBack"
 	// BlockUnapproved: Block.Pod came to the node after the command was approved: see disruption.MovedOn.
 	BlockUnapproved BlockCode = "Unapproved"
-	// BlockUnschedulable: Block.Pods would have no place.
+	// BlockUnschedulable: after the removal, Block.Pods would have no place.
 	BlockUnschedulable BlockCode = "Unschedulable"
-	// BlockDependsOnUninitialized: its pods would have to move to nodes that are not ready: Block.Detail.
+	// BlockDependsOnUninitialized: the candidate's pods would have to move to nodes that are not ready. Block.Detail lists these nodes.
 	BlockDependsOnUninitialized BlockCode = "DependsOnUninitialized"
-	// BlockManyNodes: its removal would need Block.Count new nodes.
+	// BlockManyNodes: the candidate's removal would need Block.Count new nodes.
 	BlockManyNodes BlockCode = "ManyNodes"
-	// BlockNotCheaper: no new node for its pods is sure to cost less than Block.Price. This price is 0 if unknown.
+	// BlockNotCheaper: no new node for the candidate's pods is certain to cost less than Block.Price. This price is 0 if unknown.
 	BlockNotCheaper BlockCode = "NotCheaper"
-	// BlockMinValues: the cheaper types don't have as many different values as its pool's minValues require.
+	// BlockMinValues: the cheaper instance types don't have as many different values as the pool's minValues require.
 	BlockMinValues BlockCode = "MinValues"
 	// BlockSpotToSpot: spot nodes are not replaced by spot nodes.
 	BlockSpotToSpot BlockCode = "SpotToSpot"
-	// BlockFewTypes: only Block.Count types are cheaper, and replacing a spot node requires Block.Need.
+	// BlockFewTypes: only Block.Count instance types are cheaper than the spot node, and its replacement requires Block.Need cheaper types.
 	BlockFewTypes BlockCode = "FewCheaperTypes"
 	// BlockScore: the saving is too small for the disruption: Block.Score is below Block.Threshold.
 	BlockScore BlockCode = "BalancedScore"
@@ -109,25 +110,26 @@ const (
 	BlockNoBatch BlockCode = "NoBatch"
 	// BlockNotReached: the search ended before it tried this node.
 	BlockNotReached BlockCode = "NotReached"
-	// BlockReceiver: pods of removed nodes are planned for it.
+	// BlockReceiver: the plan moves pods of removed nodes to this node.
 	BlockReceiver BlockCode = "Receiver"
-	// BlockLater: the next plan decides. Its pods have places only after other commands, because scheduling constraints require that order,
-	// or because one command can't remove and launch so many nodes.
+	// BlockLater: the next plan decides about the node. Its pods have places only after other commands: scheduling constraints require that
+	// order, or one command can't remove and launch so many nodes.
 	BlockLater BlockCode = "Later"
-	// BlockRobustness: Block.Pods may find no place if kube-scheduler puts pods elsewhere than planned: one of Block.Count random
-	// orders has shown this. The next plan decides.
+	// BlockRobustness: Block.Pods may find no place if kube-scheduler puts pods elsewhere than planned: one of Block.Count random orders
+	// has shown this. The next plan decides about the node.
 	BlockRobustness BlockCode = "Robustness"
-	// BlockCoolDown: it is new, or pods of its workloads were moved recently. The cool-down ends at Block.Until.
+	// BlockCoolDown: the node is new, or pods of its workloads were moved recently. The cool-down ends at Block.Until.
 	BlockCoolDown BlockCode = "CoolDown"
-	// BlockFloor: some of its pods have no room on any other node, and new nodes for them cost at least Block.Floor. So removing it saves
-	// less than Block.Required of its price. Block.Proof proves this.
+	// BlockFloor: some of the candidate's pods fit on no other node, and new nodes for them cost at least Block.Floor. So the removal saves
+	// less than Block.Required. Block.Proof proves this.
 	BlockFloor BlockCode = "Floor"
-	// BlockNoGain: removing it saves Block.Saving, but must save Block.Required.
+	// BlockNoGain: the removal saves Block.Saving, but it must save at least Block.Required.
 	BlockNoGain BlockCode = "NoGain"
-	// BlockPayBack: Block.Saving is too small to pay for the removal within the pay-back time. Block.Required would be enough.
+	// BlockPayBack: Block.Saving is too small to pay for the removal within the pay-back time. The saving would have to be at least
+	// Block.Required.
 	BlockPayBack BlockCode = "PayBack"
-	// BlockDrain: Block.Count of its pods are protected by the PodDisruptionBudgets Block.Budgets, which allow Block.Need evictions at a
-	// time. The drain takes Block.Duration, which is too long.
+	// BlockDrain: Block.Count of the candidate's pods are protected by the PodDisruptionBudgets Block.Budgets, which allow Block.Need
+	// evictions at a time. The drain takes Block.Duration, which is too long.
 	BlockDrain BlockCode = "Drain"
 )
 
@@ -156,8 +158,8 @@ type Block struct {
 	Need  int `json:"need,omitempty"`
 	// Price is the price of the nodes to remove.
 	Price float64 `json:"price,omitempty"`
-	// Saving is what removing the node would save. Required is what it must save. Floor is the lowest possible cost of new nodes for its
-	// pods.
+	// Saving is what removing the node would save. Required is what the removal must save. Floor is the lowest possible cost of new nodes
+	// for the pods of this node.
 	Saving   float64 `json:"saving,omitempty"`
 	Required float64 `json:"required,omitempty"`
 	Floor    float64 `json:"floor,omitempty"`
@@ -168,9 +170,9 @@ type Block struct {
 	// Score is the score of a move under the policy Balanced, and Threshold the required score.
 	Score     float64 `json:"score,omitempty"`
 	Threshold float64 `json:"threshold,omitempty"`
-	// Detail completes the sentence of String.
+	// Detail is the part of the sentence that String can't make from the other fields.
 	Detail string `json:"detail,omitempty"`
-	// Because is the reason why a gang can't be moved as a whole. It is nil if the code says it all.
+	// Because is the reason why a gang can't be moved as a whole. It is nil if Code already says this.
 	Because *Block `json:"because,omitempty"`
 }
 

@@ -39,12 +39,12 @@ func (s *Scope) Includes(pool v1.PoolKey, zone string, set labels.Set) bool {
 	return (s.Pool.IsZero() || s.Pool == pool) && (s.Zone == "" || s.Zone == zone) && (s.Labels == nil || s.Labels.Matches(set))
 }
 
-// Budget limits disruption at one time, or within some time. The limit is Amount of Unit, or a share of the total, for nodes in Scope and
-// for Reasons, while Calendar is open. It limits voluntary disruption. Forced removals always happen, and count as in use.
+// Budget limits how much is disrupted at the same time, or within a period. The limit is Amount of Unit, or a share of the total, for nodes
+// in Scope and for Reasons, while Calendar is open. It limits voluntary disruption. Forced removals always happen, and count as in use.
 type Budget struct {
 	// Name for messages. Required and unique.
 	Name string
-	// Reasons are the reasons that it limits; nil means all voluntary reasons, an empty list none.
+	// Reasons are the reasons that the budget limits. Nil means all voluntary reasons; an empty list means no reason.
 	Reasons []Reason
 	Scope   Scope
 	Unit    Unit
