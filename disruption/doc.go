@@ -1,5 +1,5 @@
-// Package disruption decides which nodes to remove or replace, why, and in which order. These are empty nodes, nodes whose pods cost less
-// elsewhere, and drifted nodes. It follows each command until it is carried out or undone.
+// Package disruption decides which nodes to remove or replace, why, and in which order. The nodes are empty, have drifted, or have pods
+// that cost less on other nodes. It follows each command until it is carried out or undone.
 //
 //	fleet, err := disruption.Survey(disruption.Input{View: state.Snapshot(query), Executing: executing}) // or ViewOf a snapshot
 //	if err != nil {
@@ -37,7 +37,7 @@
 //
 // # Deliberate differences
 //
-// The behavior is Karpenter's, except for its defects. The differences and their reasons:
+// The behavior is Karpenter's, without Karpenter's defects. The differences and their reasons:
 //   - All methods use the same snapshot of the cluster: a Fleet.
 //   - Whether consolidateAfter has passed is computed from the objects, not read from the condition Consolidatable, which
 //     may lag behind. A controller that sees existing pods for the first time records no pod event.
@@ -55,7 +55,7 @@
 //   - If a replacement could be spot or on-demand and has no cheaper spot offering, it is launched on-demand.
 //   - The disruption of a Balanced pool is computed each time, without pods that stay on their node.
 //   - Missing instance types are checked as often as other drift, not every half hour: the check needs no API call.
-//   - If replacements for the drifted nodes of a pool fail, drift leaves the pool alone for a while.
+//   - If replacements for the drifted nodes of a pool fail, drift does not replace nodes of this pool for a while.
 //   - Nothing is blocked while a command waits for its validation: Command.NotBefore says when it may start. A command that
 //     is no longer valid is dropped when it would start; the next pass plans again, with all candidates and every method.
 //     Rejections are reported for every method.
@@ -87,10 +87,10 @@
 //     no reason, and each pod is checked against its PodDisruptionBudget alone. All others are listed here.
 //
 // Global has further intended differences. It plans empty, drifted and under-used nodes together, in many commands. A command may replace
-// several nodes by several others. Pods first go to the nodes most worth keeping. A command needs a minimum saving and must pay back within
-// a time. After a command or a forced removal, there is a cool-down. Global estimates how long drains under PodDisruptionBudgets take.
-// Drift leaves nodes alone until their consolidateAfter has passed. A command is validated by checking that its pods still have their
-// places, not by planning again.
+// several nodes by several others. Pods are placed first on the nodes that are most worth keeping. A command must save a minimum amount,
+// and earn back its cost within a time. After a command or a forced removal, there is a cool-down. Global estimates how long drains under
+// PodDisruptionBudgets take. Drift does not replace nodes before their consolidateAfter has passed. A command is validated by checking that
+// its pods still have their places, not by planning again.
 //
 // Stability: beta.
 package disruption

@@ -25,7 +25,7 @@ const (
 
 // Times of drift checks.
 const (
-	// DriftEvery is how often to check claims.
+	// DriftEvery is the time between two checks of a claim.
 	DriftEvery = 5 * time.Minute
 	// goneFrom is the smallest age of a node whose instance type may be reported as missing: for younger nodes, the catalog may still be
 	// incomplete.
@@ -37,7 +37,8 @@ type DriftState struct {
 	// Claim is the claim to check, and Pool the pool that owns it. Pool is nil if the pool does not exist.
 	Claim *v1.NodeClaim
 	Pool  *v1.NodePool
-	// InstanceTypes are all types of the pool, available or not. Nil means unknown: a missing type is not noticed.
+	// InstanceTypes are all types of the pool, available or not. Nil means that the types are not known: then a missing type is not
+	// noticed.
 	InstanceTypes []*cloudprovider.InstanceType
 	// Lookup is the provider's vocabulary, with aliases of labels. Nil means the common vocabulary.
 	Lookup *requirements.Lookup
@@ -63,7 +64,7 @@ type DriftStep struct {
 
 // MarkDrift maintains the claim's condition Drifted. The first check that finds drift determines the reason; without drift the condition is
 // removed. The condition's time is the time at which the claim became drifted, even if the reason changes later. claim is changed and must
-// not be shared; s.Claim may be another object.
+// not be shared; s.Claim may be a different object for the same claim.
 //
 // If the provider can't answer, the condition stays as it is and MarkDrift returns the provider's error. If the node is gone, MarkDrift
 // returns no error, because other code handles that.
@@ -144,8 +145,8 @@ func meetsPool(claim *v1.NodeClaim, pool *v1.NodePool, lookup *requirements.Look
 	return lookup.FromLabels(claim.Labels).Compatible(want, nil) == nil, nil
 }
 
-// typeGone reports whether no offering of the claim's instance type, available or not, matches the claim. A reserved claim also matches an
-// on-demand offering of its type, because its reservation may have ended. Labels of the reservation are not compared.
+// typeGone reports whether the claim's instance type has no offering, available or not, that matches the claim. A reserved claim also
+// matches an on-demand offering of its type, because its reservation may have ended. Labels of the reservation are not compared.
 func typeGone(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) bool {
 	name := claim.Labels[corev1.LabelInstanceTypeStable]
 	for _, t := range types {
@@ -179,7 +180,7 @@ func sameOffering(claim *v1.NodeClaim, o *cloudprovider.Offering) bool {
 	return true
 }
 
-// HashStep has the objects that must be stored so that hashes can be compared.
+// HashStep contains the objects that must be stored so that hashes can be compared.
 type HashStep struct {
 	// Claims are changed copies, to be stored before the pool.
 	Claims []*v1.NodeClaim

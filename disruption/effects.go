@@ -10,14 +10,14 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// Step has the effects that an execution needs now, and the time until its next call. Carry out the effects in order, report failures in
-// Observed, and call Next again with the state observed then. An effect is repeated until its result is observed, so carrying it out twice
-// must be safe.
+// Step contains the effects that an execution needs now, and the time until its next call. Carry out the effects in order, report failures
+// in Observed, and call Next again with the state observed then. An effect is repeated until its result is observed, so carrying it out
+// twice must be safe.
 type Step struct {
 	Effects []Effect
-	// Events are to be published. It does not matter if some are lost.
+	// Events are the events to publish. It does not matter if some are lost.
 	Events []Event
-	// Again is the time after which to call Next again if nothing changes before; 0 once State is final.
+	// Again is the time after which Next must be called again if nothing changes before; 0 once State is final.
 	Again time.Duration
 	// State is the state after this step.
 	State State
@@ -25,7 +25,7 @@ type Step struct {
 	Err error
 }
 
-// Effect is one action: one of the types below. Do passes it to a Handler.
+// Effect is one action that the caller must carry out. Its kinds are the types below. Do passes it to a Handler.
 type Effect interface {
 	// String returns the action and the object's name.
 	String() string
@@ -33,12 +33,12 @@ type Effect interface {
 	do(ctx context.Context, handler Handler) error
 }
 
-// ValidateCommand asks for a call of Planner.Validate with the present fleet. Pass its answer in Observed.Validation. For that fleet, leave
-// the command's own members out of Input.Executing: otherwise they are no candidates.
+// ValidateCommand asks for a call of Planner.Validate with the present fleet. Pass its answer in Observed.Validation. To survey that fleet,
+// leave the command's own members out of Input.Executing: otherwise they are no candidates.
 type ValidateCommand struct{ Command *Command }
 
-// AskApproval asks for the Approver's decision about the command; Ask calls an Approver. Pass its answer in Observed.Approval. After the
-// deadline, ApprovalPolicy.Silence decides.
+// AskApproval asks for the Approver's decision about the command; Ask makes the call. Pass its answer in Observed.Approval. After the
+// deadline, ApprovalPolicy.Silence is the decision.
 type AskApproval struct {
 	Command  *Command
 	Deadline time.Time
@@ -57,17 +57,17 @@ type ClearRecord struct {
 	UID   types.UID
 }
 
-// TaintNode adds the taint v1.DisruptedTaint to the node, so that it gets no new pods: v1.MarkerTaint.Mark.
+// TaintNode adds the taint v1.DisruptedTaint to the node, so that it gets no new pods (see v1.MarkerTaint.Mark).
 type TaintNode struct{ Node string }
 
-// UntaintNode removes the taint of TaintNode and the taint of v1beta1: v1.TakeTaintOff.
+// UntaintNode removes the taint of TaintNode and the taint of v1beta1 (see v1.TakeTaintOff).
 type UntaintNode struct{ Node string }
 
-// CordonNode replaces TaintNode if the node's pool was created as v1alpha5. It cordons the node and records that on the node, unless the
-// node was already cordoned: v1.MarkerCordon.Mark.
+// CordonNode replaces TaintNode if the node's pool was created as v1alpha5. It cordons the node and records this on the node, unless the
+// node was already cordoned (see v1.MarkerCordon.Mark).
 type CordonNode struct{ Node string }
 
-// UncordonNode removes a cordon that CordonNode has set, but no other: v1.TakeCordonOff.
+// UncordonNode removes a cordon that CordonNode has set, but no other cordon (see v1.TakeCordonOff).
 type UncordonNode struct{ Node string }
 
 // SetReason sets the claim's condition DisruptionReason to true, with the reason.
@@ -83,9 +83,10 @@ type ClearReason struct {
 	UID   types.UID
 }
 
-// LaunchReplacement creates the claim of a replacement, within limits and the launch rate like any other launch; report the result in
-// Observed.Replacements at Index. Token is the same in every process. If a claim with this token exists, it was created for this effect:
-// don't create another. Record is written in the same request that creates the claim, as v1.DisruptionCommandAnnotationKey.
+// LaunchReplacement creates the claim of a replacement, within limits and the launch rate like any other launch. Report the result in
+// Observed.Replacements at Index. Token identifies this launch, and is the same in every process. If a claim with this token exists, it was
+// created for this effect: don't create a second claim. Record is written in the same request that creates the claim, as
+// v1.DisruptionCommandAnnotationKey.
 type LaunchReplacement struct {
 	Index       int
 	Replacement Replacement
@@ -99,14 +100,14 @@ type MarkNode struct{ Node string }
 // UnmarkNode removes the mark of MarkNode.
 type UnmarkNode struct{ Node string }
 
-// NominateNode protects a node that pods are planned for from disruption for a while (cluster.State.Nominate).
+// NominateNode protects a node for a while from disruption, because pods are planned for it (cluster.State.Nominate).
 type NominateNode struct{ Node string }
 
-// NoteDisruptions adds to the history (History.Add) and stores it with the NodePools (History.Annotation, as
+// NoteDisruptions adds Disruptions to the history (History.Add) and stores the history with the NodePools (History.Annotation, as
 // v1.DisruptionHistoryAnnotationKey). Report an error in Observed.NoteErr.
 type NoteDisruptions struct{ Disruptions []Disruption }
 
-// DeleteMember deletes the claim of a member: its node is drained and terminated. It counts as one disruption.
+// DeleteMember deletes the claim of a member: its node is drained and terminated. The deletion counts as one disruption.
 type DeleteMember struct {
 	Claim  string
 	UID    types.UID
@@ -152,9 +153,10 @@ func idOf(cmd *Command) string {
 }
 
 // Handler carries out the effects of commands, with one method for each kind of effect. If a later release has a new kind of effect,
-// Handler gets a new method. A Handler without it no longer compiles, so no effect is overlooked. Do calls the method of an effect.
+// Handler gets a new method. An implementation without this method no longer compiles, so no effect is overlooked. Do calls the method of
+// an effect.
 type Handler interface {
-	// ValidateCommand asks Planner.Validate whether the command is still good; the answer is Observed.Validation.
+	// ValidateCommand asks Planner.Validate whether the command is still valid; the answer is Observed.Validation.
 	ValidateCommand(context.Context, ValidateCommand) error
 	// AskApproval asks the Approver, as Ask does; the answer is Observed.Approval.
 	AskApproval(context.Context, AskApproval) error
@@ -182,7 +184,7 @@ type Handler interface {
 	UnmarkNode(context.Context, UnmarkNode) error
 	// NominateNode protects a node from disruption for a while, in memory.
 	NominateNode(context.Context, NominateNode) error
-	// NoteDisruptions adds to the history and stores it. Report an error in Observed.NoteErr.
+	// NoteDisruptions adds disruptions to the history and stores the history. Report an error in Observed.NoteErr.
 	NoteDisruptions(context.Context, NoteDisruptions) error
 	// DeleteMember deletes the NodeClaim of a member. It is no error if the NodeClaim is gone.
 	DeleteMember(context.Context, DeleteMember) error
@@ -223,7 +225,7 @@ func (e DeleteReplacement) do(ctx context.Context, h Handler) error {
 	return h.DeleteReplacement(ctx, e)
 }
 
-// RefusedEffectError means that this Handler does not support an effect.
+// RefusedEffectError means that a Handler does not support an effect.
 type RefusedEffectError struct{ Effect Effect }
 
 // Error names the effect.
@@ -232,7 +234,7 @@ func (e *RefusedEffectError) Error() string {
 }
 
 // RefuseEffects is a Handler that refuses all effects with a *RefusedEffectError. Embed it in a Handler that needs only a few kinds of
-// effects, such as those of CleanUp. The compiler then does not report missing methods for new kinds, so don't embed it in a Handler for
+// effects, such as those of CleanUp. The compiler then does not report missing methods for new kinds. So don't embed it in a Handler for
 // all kinds.
 type RefuseEffects struct{}
 

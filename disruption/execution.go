@@ -31,23 +31,23 @@ type State string
 
 // The states, in order.
 const (
-	// StateApproving: it waits for an Approver, if one is configured.
+	// StateApproving: the command waits for an Approver, if one is configured.
 	StateApproving State = "Approving"
-	// StateDelayed: it waits for Command.NotBefore.
+	// StateDelayed: the command waits for Command.NotBefore.
 	StateDelayed State = "Delayed"
-	// StateValidating: it waits until the planner has validated the command.
+	// StateValidating: the command waits until the planner has validated it.
 	StateValidating State = "Validating"
-	// StateRecording: it writes records on its members' NodeClaims, before anything else.
+	// StateRecording: the command is recorded on its members' NodeClaims, before anything else is done.
 	StateRecording State = "Recording"
-	// StateTainting: its members get their taints and conditions.
+	// StateTainting: the command's members get their taints and conditions.
 	StateTainting State = "Tainting"
-	// StateLaunching: its replacements are created.
+	// StateLaunching: the command's replacements are created.
 	StateLaunching State = "Launching"
-	// StateWaiting: its replacements are coming up.
+	// StateWaiting: the command's replacements start and become ready.
 	StateWaiting State = "Waiting"
-	// StateDeleting: the claims of its members are deleted.
+	// StateDeleting: the NodeClaims of the command's members are deleted.
 	StateDeleting State = "Deleting"
-	// StateUndoing: it has failed, and undoes what it did.
+	// StateUndoing: the command has failed, and its changes are undone.
 	StateUndoing State = "Undoing"
 	// StateDone and StateFailed are final.
 	StateDone   State = "Done"
@@ -58,9 +58,9 @@ const (
 func (s State) Final() bool { return s == StateDone || s == StateFailed }
 
 // Unsettled reports whether it is better not to plan now. In some states the command's members will soon be removed, but no object shows it
-// yet. In others the members are kept after all, but can't take pods yet. A plan made now might launch unnecessary nodes. This takes a
-// short time, unless writes keep failing: don't wait forever. While a command waits for an Approver, which may take long, nothing has
-// happened yet.
+// yet. In other states the members are kept after all, but can't take pods yet. A plan made now might launch unnecessary nodes. Such a
+// state is short, unless writes keep failing: don't wait forever. While a command waits for an Approver, it is not unsettled, because
+// nothing has happened yet and the approval may take long.
 func (s State) Unsettled() bool {
 	switch s {
 	case StateDelayed, StateValidating, StateRecording, StateTainting, StateLaunching, StateUndoing:
@@ -69,11 +69,12 @@ func (s State) Unsettled() bool {
 	return false
 }
 
-// Observed is the state of the world that an execution needs. Next does not change it.
+// Observed is the state of the cluster that an execution needs. Next does not change it.
 type Observed struct {
 	// Members by node. A member that is missing here is gone.
 	Members map[string]MemberState
-	// Replacements have the same indexes as Command.Replacements. The list may be shorter.
+	// Replacements have the same indexes as Command.Replacements. The list may be shorter: the replacements at its end were not requested
+	// yet.
 	Replacements []ReplacementState
 	// Validation is the answer to ValidateCommand; nil if there is no answer yet.
 	Validation *Validation
@@ -81,7 +82,7 @@ type Observed struct {
 	Approval *Approval
 	// NoteErr is the error of the last NoteDisruptions; nil if it succeeded.
 	NoteErr error
-	// Executing is the total number of members of all commands under way. The more there are, the longer each command may take.
+	// Executing is the total number of members of all commands under way. If it is higher, each command may take longer.
 	Executing int
 }
 
@@ -90,7 +91,7 @@ type MemberState struct {
 	// Node and Claim are the member's objects. Each is nil if the object is gone.
 	Node  *corev1.Node
 	Claim *v1.NodeClaim
-	// Marked means that the node is marked in memory.
+	// Marked means that the node is marked in memory as being removed.
 	Marked bool
 	// Err is the error of tainting the node or of setting the claim's condition since the last step, or nil if both succeeded. A missing
 	// object is no failure.
@@ -105,7 +106,7 @@ type ReplacementState struct {
 	// that is only in the API or only in memory is just being added or removed.
 	Stored *v1.NodeClaim
 	Known  bool
-	// Pods means that pods are bound to the replacement's node that need a place.
+	// Pods means that pods are bound to the replacement's node which would need another place if it is removed.
 	Pods bool
 	// Err says why the replacement could not be created.
 	Err error
@@ -141,14 +142,15 @@ var (
 	ErrMemberGone = errors.New("someone else is removing a member")
 	// ErrReplacementGone: a replacement disappeared before it was ready.
 	ErrReplacementGone = errors.New("a replacement disappeared")
-	// ErrTimeout: it took too long.
+	// ErrTimeout: the command took too long.
 	ErrTimeout = errors.New("the command took too long")
 )
 
-// Execution carries out one command, or undoes it. The steps are: approval if there is an Approver, records, taints, launching
-// replacements, waiting until they are ready, deleting members. It has no clock and must be used by one goroutine at a time. The objects,
-// not the Execution, hold the state: the command is recorded on its members' NodeClaims before its first effect, and on its replacements'
-// NodeClaims when they are created. So a new process finds the command there (Recover) and continues or undoes it.
+// Execution carries out one command and, if it fails, undoes it. The steps are: wait for approval if there is an Approver, write records,
+// taint members, launch replacements, wait until they are ready, delete members. It has no clock and must be used by one goroutine at a
+// time. The objects, not the Execution, hold the state: the command is recorded on its members' NodeClaims before its first effect, and on
+// its replacements' NodeClaims when they are created. So a new process finds the command on the NodeClaims (Recover) and continues or
+// undoes it.
 type Execution struct {
 	cmd     *Command
 	state   State
@@ -156,19 +158,19 @@ type Execution struct {
 	// digest is the digest that the command had when the execution started.
 	digest string
 	// policy is the approval policy, or nil without an Approver. asked is when the command began to wait for approval. outdated means that
-	// the command has waited for approval, so that it is validated whatever its method.
+	// the command has waited for approval, so that it is validated even if its method needs no validation.
 	policy   *ApprovalPolicy
 	asked    time.Time
 	outdated bool
 	// ready says, for each replacement, whether it has been initialized at some time. Such replacements are not checked again.
 	ready []bool
-	// dropped has the members that could not be recorded or tainted. This is possible only without replacements: then the command continues
-	// with the other members.
+	// dropped contains the members that could not be recorded or tainted. A command with replacements fails in this case; a command without
+	// replacements continues with the other members.
 	dropped map[string]bool
 	// nominated means that the effect that nominates the receivers was returned. noted means that the effect that stores the history was
 	// returned.
 	nominated, noted bool
-	// heldSince is when launches were first held back. notingSince is when storing the history first failed. Both are zero if this did not
+	// heldSince is when launches were first held back. notingSince is when storing the history first failed. Each is zero if this did not
 	// happen.
 	heldSince, notingSince time.Time
 	// err says why the command failed.
@@ -196,7 +198,7 @@ func (e *Execution) Command() *Command { return e.cmd }
 // State returns the present state.
 func (e *Execution) State() State { return e.state }
 
-// Unready returns the number of replacements that were never seen initialized, for metrics of failures.
+// Unready returns the number of replacements that were never initialized, for metrics of failures.
 func (e *Execution) Unready() int {
 	n := 0
 	for _, r := range e.ready {
@@ -227,7 +229,7 @@ func (e *Execution) Next(o Observed, now time.Time) Step {
 	return step
 }
 
-// advance does the work of the present state, and sets the next state when this work is complete.
+// advance does the work of the present state, and changes to the next state when this work is complete.
 func (e *Execution) advance(o Observed, now time.Time, step *Step) {
 	if e.timedOut(o, now) {
 		e.fail(fmt.Errorf("%w: %s", ErrTimeout, now.Sub(e.started)))

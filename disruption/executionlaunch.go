@@ -9,8 +9,8 @@ import (
 )
 
 // launch creates the replacements, and then marks the members in memory, nominates the receivers and adds the command to the history. If a
-// replacement can't be created, the command fails. Members are marked so that provisioning launches nothing else for their pods. All of
-// this is done before any member is deleted.
+// replacement can't be created, the command fails. Members are marked so that provisioning does not launch further nodes for their pods.
+// All of this is done before any member is deleted.
 func (e *Execution) launch(o Observed, now time.Time, step *Step) {
 	if gone := e.membersGone(o); gone != "" {
 		e.fail(fmt.Errorf("%w: node %s", ErrMemberGone, gone))
@@ -50,8 +50,8 @@ func (e *Execution) launch(o Observed, now time.Time, step *Step) {
 	step.Effects = append(step.Effects, NoteDisruptions{e.disruptions(o, now)})
 }
 
-// missing requests the replacements that do not exist yet. It returns true if launch must wait, because it requested some or because the
-// command failed. A replacement that can't be created makes the command fail.
+// missing requests the replacements that do not exist yet. It returns true if the execution must wait, because launches were requested, or
+// because the command failed. A replacement that can't be created makes the command fail.
 func (e *Execution) missing(o Observed, now time.Time, step *Step) bool {
 	var launches []Effect
 	var held *HeldBack
@@ -82,7 +82,7 @@ func (e *Execution) missing(o Observed, now time.Time, step *Step) bool {
 }
 
 // holdsTooLong reports whether the command should be undone and not wait until the launch may be tried again. No plan is made while
-// replacements are launched, and undoing a command that has launched nothing costs nothing.
+// replacements are launched, and a command that has launched nothing can be undone without cost.
 func (e *Execution) holdsTooLong(held *HeldBack, launched int, now time.Time) bool {
 	if e.heldSince.IsZero() {
 		e.heldSince = now

@@ -35,13 +35,13 @@ type memberNow struct {
 	index int
 }
 
-// going reports whether the member's claim is gone or being deleted.
+// going reports whether the member's NodeClaim is gone or being deleted.
 func (m *memberNow) going() bool {
 	return m.now.Claim == nil || m.now.Claim.DeletionTimestamp != nil
 }
 
-// taint marks members, by taint or cordon, and sets their condition. A command with replacements fails if one member can't be marked. A
-// command without replacements continues with the other members, and fails only if no member can be marked. Members that are gone need no
+// taint marks the members by a taint or cordon, and sets their condition. A command with replacements fails if one member can't be marked.
+// A command without replacements continues with the other members, and fails only if no member can be marked. Members that are gone need no
 // mark and no condition.
 func (e *Execution) taint(o Observed, step *Step) {
 	list := e.members(o)
@@ -75,10 +75,10 @@ func (e *Execution) taint(o Observed, step *Step) {
 	}
 }
 
-// undo removes what the execution did, until nothing of it is observed: the taints, conditions and marks of members that stay, and
-// replacements without pods. Replacements of static pools are kept. While members are being removed, it also keeps ready replacements,
-// because these should take the members' pods. Karpenter also keeps such replacements, until it finds them empty. It removes records last,
-// so that another process can continue to undo if this process ends.
+// undo removes what the execution did: the taints, conditions and marks of members that stay, and replacements without pods. It repeats
+// this until none of it is observed. Replacements of static pools are kept. While members are being removed, it also keeps ready
+// replacements, because the members' pods should move to them. Karpenter also keeps such replacements, until it finds them empty. It
+// removes records last, so that another process can continue to undo if this process ends.
 func (e *Execution) undo(o Observed, step *Step) {
 	clean, going := true, false
 	for i := range e.cmd.Members {
@@ -114,7 +114,8 @@ func (e *Execution) undo(o Observed, step *Step) {
 	}
 }
 
-// forget requests the removal of the records of members that stay and of replacements. It reports whether any of them had a record.
+// forget requests the removal of the records of members that stay and of replacements. It reports whether any of these NodeClaims had a
+// record.
 func (e *Execution) forget(o Observed, step *Step) (any bool) {
 	var list []*v1.NodeClaim
 	for i := range e.cmd.Members {

@@ -19,7 +19,7 @@ type ForcedStep struct {
 	Again time.Duration
 }
 
-// Expire removes a claim whose node has reached its maximum age. Budgets, pods and a missing Node don't matter.
+// Expire removes a claim whose node has reached its maximum age. Budgets, pods and a missing Node don't prevent this.
 func Expire(claim *v1.NodeClaim, now time.Time) ForcedStep {
 	if claim == nil {
 		return ForcedStep{}
@@ -36,8 +36,8 @@ func Expire(claim *v1.NodeClaim, now time.Time) ForcedStep {
 
 // Interrupted returns the effect of a provider's message on the claim of its node: the claim is deleted, so that its pods get other places
 // while they still run. If the node is broken, its pods are deleted at once. If the provider says when the node stops, this time is the
-// deadline: the remaining pods then get what is left of their grace period, and are not cut off. A mere recommendation to rebalance removes
-// nothing. It returns an empty step if the claim is being deleted, or if claim is nil because the node has no known claim.
+// deadline: pods that remain then get the rest of their grace period before that time, and are not cut off. A recommendation to rebalance
+// removes nothing. It returns an empty step if the claim is being deleted, or if claim is nil because the node has no known claim.
 func Interrupted(claim *v1.NodeClaim, message cloudprovider.Interruption, now time.Time) ForcedStep {
 	if claim == nil || claim.DeletionTimestamp != nil || claim.Status.ProviderID != message.ProviderID {
 		return ForcedStep{}
@@ -58,7 +58,7 @@ func Interrupted(claim *v1.NodeClaim, message cloudprovider.Interruption, now ti
 
 // Limits of repair.
 const (
-	// repairShare is the percentage of nodes that may be unhealthy without stopping repair; the number of nodes is rounded up.
+	// repairShare is the percentage of nodes that may be unhealthy without stopping repair. The resulting number of nodes is rounded up.
 	repairShare = 20
 	// repairAgain is the time until the next check if repair did nothing.
 	repairAgain = 5 * time.Minute
@@ -79,10 +79,10 @@ type RepairState struct {
 type RepairStep struct {
 	// Removal says how to remove the node; nil if it stays.
 	Removal *Removal
-	// Block means that too many nodes are unhealthy at once. The cause is probably elsewhere, and removing nodes would make it worse. It is
-	// nil if not too many are unhealthy.
+	// Block means that too many nodes are unhealthy at once. Then the cause is probably not in the nodes, and removing nodes would make it
+	// worse. Block is nil if not too many are unhealthy.
 	Block *RepairBlock
-	// Again is when to check again; 0 means when something changes.
+	// Again is when to check again; 0 means to check again when something changes.
 	Again time.Duration
 }
 
@@ -90,7 +90,7 @@ type RepairStep struct {
 type RepairBlock struct {
 	// Pool is the pool whose nodes are counted; the zero value means the whole cluster.
 	Pool v1.PoolKey
-	// Unhealthy is the number of unhealthy nodes among Nodes nodes. Allowed is the number that may be unhealthy.
+	// Unhealthy is the number of unhealthy nodes among Nodes nodes. Allowed is the number of nodes that may be unhealthy.
 	Unhealthy, Nodes, Allowed int
 }
 
@@ -117,8 +117,8 @@ type Removal struct {
 	Deadline time.Time
 }
 
-// WithDeadline returns a copy of the claim with the removal's deadline in its annotation, and whether the copy differs from the claim. If
-// the claim has an earlier deadline, it stays; a later deadline is overwritten.
+// WithDeadline returns a copy of the claim with the removal's deadline in its annotation, and whether the copy differs from the claim. An
+// earlier deadline of the claim stays; a later deadline is overwritten.
 func (r *Removal) WithDeadline() (claim *v1.NodeClaim, changed bool) {
 	claim = r.Claim.DeepCopy()
 	if r.Deadline.IsZero() {
@@ -134,7 +134,7 @@ func (r *Removal) WithDeadline() (claim *v1.NodeClaim, changed bool) {
 
 // Repair removes a node that has been broken for longer than a policy of its provider tolerates. It does nothing if more than a fifth of
 // the pool's nodes match a policy. For a claim without a pool, it counts the nodes of the cluster. Pods get only the shortest possible
-// time: see Removal.Deadline.
+// grace period: see Removal.Deadline.
 func Repair(s RepairState, now time.Time) RepairStep {
 	if s.Node == nil || s.Claim == nil || s.Claim.DeletionTimestamp != nil {
 		return RepairStep{}

@@ -22,7 +22,7 @@ const (
 	DefaultDisruptionPrice = 0.002
 	// DefaultMinSavingShare is the minimum saving of a command as a share of its nodes' cost.
 	DefaultMinSavingShare = 0.15
-	// DefaultCoolDown is how long consolidation leaves new nodes alone, and workloads whose pods were moved.
+	// DefaultCoolDown is how long consolidation does not disrupt new nodes, and workloads whose pods were moved.
 	DefaultCoolDown = 10 * time.Minute
 	// DefaultMaxMembers and DefaultMaxBins limit the nodes that one command removes and launches.
 	DefaultMaxMembers = 16
@@ -40,33 +40,33 @@ const (
 // Global plans for the whole fleet at once: which nodes are removed, where their pods go, and which nodes are launched instead. One
 // plan consists of many commands, chosen for the lowest cost that is worth the disruption.
 //
-// The zero value is ready: a nil option has its default, and the value 0 is used as 0. Plan and the other methods refuse options outside
-// their range with an *option.Error. A Global is safe for concurrent use while nobody changes it. The same fleet and options give the same
-// plan, byte for byte. Global is a search and does not promise an optimum. It searches fleets of up to a dozen consolidatable nodes so
-// thoroughly that they rarely end up more expensive than with Reference.
+// The zero value is ready to use: an option that is nil has its default, and an option that is 0 is used as 0. Plan and the other methods
+// refuse options outside their range with an *option.Error. A Global is safe for concurrent use while its fields are not changed. The same
+// fleet and options give the same plan, byte for byte. Global is a search and does not promise an optimum. It searches fleets of up to a
+// dozen consolidatable nodes so thoroughly that they rarely end up more expensive than with Reference.
 type Global struct {
-	// Query says how to place pods; use the same as for provisioning.
+	// Query says how to place pods; use the same Query as for provisioning.
 	Query scheduling.Query
-	// PayBack is the time in which a command must earn back its cost. This cost is the price of its new nodes while the old ones still run,
-	// plus its disruption at DisruptionPrice. PayBack must be at least 0; with 0 only the other thresholds count.
+	// PayBack is the time in which a command must earn back its cost. The cost of a command is the price of its new nodes while the old
+	// nodes still run, plus its disruption at DisruptionPrice. PayBack must be at least 0; with 0, only the other thresholds apply.
 	PayBack *time.Duration
-	// MinSaving is the minimum saving of a command, USD per hour; at least 0. MinSavingShare is the minimum saving as a share of
-	// its nodes' cost, from 0 to below 1. Nodes that are due need not save anything.
+	// MinSaving is the minimum saving of a command, USD per hour; at least 0. MinSavingShare is the minimum saving as a share of its nodes'
+	// cost, from 0 to below 1. A command need not save anything on nodes that are due.
 	MinSaving      float64
 	MinSavingShare *float64
 	// DisruptionPrice is the price of a unit of disruption in USD; at least 0. One unit is moving an ordinary pod. The saving of a command
-	// must pay this price within PayBack. If PayBack is 0, the price is no threshold.
+	// must pay this price within PayBack. If PayBack is 0, this condition does not apply.
 	DisruptionPrice *float64
-	// CoolDown is how long consolidation leaves a node alone after its launch. It also leaves a node alone for this time after a command or
-	// a forced removal has moved a pod of one of its workloads (see Disruption.Owners). At least 0.
+	// CoolDown is how long consolidation does not disrupt a node after its launch. It is also how long a node is not disrupted after a
+	// command or a forced removal has moved a pod of one of its workloads (see Disruption.Owners). At least 0.
 	CoolDown *time.Duration
-	// SpotToSpot allows replacing spot nodes by spot nodes. SpotToSpotTypes is the number of cheaper types that the replacement of a single
-	// spot node requires; at least 1.
+	// SpotToSpot allows replacing spot nodes by spot nodes. SpotToSpotTypes is the minimum number of cheaper types that a replacement of a
+	// single spot node must allow; at least 1.
 	SpotToSpot      bool
 	SpotToSpotTypes *int
-	// MaxMembers and MaxBins limit the number of nodes that one command removes and launches; at least 1. Later plans do the rest. If
-	// MaxMembers is nil, a command that launches at most one node may remove up to DefaultMaxBatch nodes in fleets of up to 750 nodes, like
-	// Reference's commands: in this case only one launch can fail.
+	// MaxMembers and MaxBins limit the number of nodes that one command removes and launches; at least 1. The next plans remove and launch
+	// the other nodes. If MaxMembers is nil, a command that launches at most one node may remove up to DefaultMaxBatch nodes in fleets of
+	// up to 750 nodes, like Reference's commands: in this case only one launch can fail.
 	MaxMembers, MaxBins *int
 	// Work is the maximum number of what-ifs of a plan; at least 1. It is a number and not a time, so that plans do not depend on
 	// the speed of the computer.
@@ -81,10 +81,10 @@ type Global struct {
 	Robustness int
 	// Checks is the number of times that a plan may be checked with provisioning's planner before it is returned. A check removes the nodes
 	// of a wave, adds its new nodes, and requires that all pods have places. Further nodes that provisioning asks for become part of the
-	// command. If the command is then not worth it, it is left out. Plan.Unsettled lists the commands that were not checked or still fail.
-	// 0 checks nothing. Without checks, and if a whole plan is carried out, provisioning launched further nodes after none of 2,889 plans
-	// for small random fleets, but after all of 15 plans for mixed fleets of 25 nodes. With 64, planning takes 50% longer, and fleets end
-	// slightly more expensive, because they have further nodes that only the next plans remove.
+	// command. If the command no longer saves enough with them, it is left out. Plan.Unsettled lists the commands that were not checked or
+	// still fail. With 0, nothing is checked. In a test without checks, whole plans were carried out. Provisioning launched further nodes
+	// after none of 2,889 plans for small random fleets, but after all of 15 plans for mixed fleets of 25 nodes. With 64 checks, planning
+	// takes 50% longer, and fleets end slightly more expensive, because they have further nodes that only the next plans remove.
 	Checks int
 	// Seed is the seed of the search for groups of nodes; any number.
 	Seed uint64
@@ -93,9 +93,10 @@ type Global struct {
 	// limit.
 	LaunchTime, ReadyTime, DrainLimit *time.Duration
 	// ExpireAhead is how long before its expiry a node counts as due, so that its replacement is ready in time; 0 means at expiry.
-	// Consolidation replaces it: if the pool's policy or consolidateAfter prevents that, the node stays until it expires.
+	// Consolidation replaces the node. If the pool's policy or consolidateAfter prevents that, the node stays until it expires.
 	ExpireAhead time.Duration
-	// ValidationDelay is the time before Command.NotBefore, in which the cluster may change; at least 0. Nil is DefaultValidationDelay.
+	// ValidationDelay is the time between planning and Command.NotBefore, in which the cluster may change; at least 0. Nil is
+	// DefaultValidationDelay.
 	ValidationDelay *time.Duration
 }
 
@@ -122,7 +123,7 @@ func (g *Global) options() (*global.Options, error) {
 	)
 }
 
-// Plan decides for all nodes at once. It runs each search strategy to its end, and refines the cheapest result.
+// Plan decides about all nodes at once. It runs each search strategy to its end, and refines the cheapest result.
 func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 	p := f.seen()
 	if p == nil {
@@ -136,10 +137,10 @@ func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 	return (*Plan)(found), err
 }
 
-// Restrict validates some of a plan's commands, in the order given, as if only they were carried out. It returns the commands that are
-// still valid, and why the others are not. Any subset of a plan has enough room for its pods, but topology spread constraints may depend on
-// the other commands. The fleet may be newer than the plan: a command that was planned to save money must still save money at the fleet's
-// prices.
+// Restrict validates some of a plan's commands, in the given order, as if no other command of the plan were carried out. It returns the
+// commands that are still valid, and for each other command why it is not valid. Any subset of a plan has enough room for its pods, but
+// topology spread constraints may depend on the other commands. The fleet may be newer than the plan: a command that was planned to save
+// money must still save money at the fleet's prices.
 func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
 	switch {
 	case ctx == nil:
@@ -173,11 +174,11 @@ func (g *Global) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command
 	return good[0], nil
 }
 
-// Memory is the data that a plan of Global keeps for the next plan: its input, its commands, and why each other node stays. It is never
-// changed. Pass it to PlanAgain of the same Global with a later Fleet, and keep the Memory that PlanAgain returns instead. A nil or zero
-// Memory remembers nothing. You may drop one at any time, and several goroutines may use it. Its size depends on the last fleet and plan,
-// not on the number of plans. It has an entry for each node, the plan, and the objects of the fleet's snapshot, which it keeps in memory.
-// As scheduling.Snapshot requires, objects must not be changed after they were passed in.
+// Memory is the data that a plan of Global keeps for the next plan: its input, its commands, and why each other node stays. A Memory is
+// never changed. Pass it to PlanAgain of the same Global with a later Fleet, and keep the Memory that PlanAgain returns instead. A nil or
+// zero Memory remembers nothing. You may drop a Memory at any time, and several goroutines may use it. Its size depends on the last fleet
+// and plan, not on the number of plans. It contains an entry for each node, the plan, and the objects of the fleet's snapshot, which stay
+// in memory. As scheduling.Snapshot requires, objects must not be changed after they were passed in.
 type Memory struct {
 	memory *global.Memory
 }
@@ -185,10 +186,10 @@ type Memory struct {
 // PlanAgain plans like Plan, with the memory of an earlier plan, and returns the memory for the next plan. If nothing relevant has changed,
 // commands and verdicts are the earlier ones, with the present times and new IDs. After a small change, commands with unchanged nodes are
 // kept if they are still valid, worth their cost, and within budgets. The reasons why other nodes stay are also kept. Changed nodes, and
-// nodes that depended on them, are examined again. Everything is planned as by Plan after a large change, after a change of prices, pools
-// or options, for small fleets, from time to time, and with a nil Memory. Plans with a Memory may differ from plans without one, but their
-// value is not notably lower. The same fleet, options and memory give the same plan, byte for byte. The memory passed in is not changed.
-// If PlanAgain returns an error, it returns no memory: keep the earlier one.
+// nodes that depended on them, are examined again. PlanAgain plans everything as Plan does in these cases: after a large change, after a
+// change of prices, pools or options, for small fleets, from time to time, and with a nil Memory. Plans with a Memory may differ from plans
+// without one, but their value is not notably lower. The same fleet, options and memory give the same plan, byte for byte. The memory
+// passed in is not changed. If PlanAgain returns an error, it returns no memory: keep the earlier one.
 func (g *Global) PlanAgain(ctx context.Context, fleet *Fleet, m *Memory) (*Plan, *Memory, error) {
 	if ctx == nil {
 		return nil, nil, option.Missing("Global.PlanAgain", "the context")

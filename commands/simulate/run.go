@@ -75,7 +75,8 @@ type simulation struct {
 	assumed *assumptions
 	// global contains the settings of the input; nil if it has none.
 	global *globalSettings
-	// requests are the ProvisioningRequests to answer, with the PodTemplates that they refer to. round answers them; nil if there are none.
+	// requests are the ProvisioningRequests to answer, with the PodTemplates that they refer to. round answers the requests; it is nil if
+	// there are no requests.
 	requests     []*autoscalingv1.ProvisioningRequest
 	podTemplates []*corev1.PodTemplate
 	round        *requests.Round

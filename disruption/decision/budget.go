@@ -107,12 +107,12 @@ func ValidateBudgets(list []Budget) error {
 	return nil
 }
 
-// Holds reports whether the budget limits disruption for the reason.
+// Holds reports whether the budget limits disruptions for the reason.
 func (b *Budget) Holds(r Reason) bool {
 	return b.Reasons == nil || slices.Contains(b.Reasons, r)
 }
 
-// Allows returns the amount that the budget allows, in its unit, for this total in its scope.
+// Allows returns the amount that the budget allows, in its unit. total is the amount in the budget's scope.
 func (b *Budget) Allows(total float64) float64 {
 	if !b.Percent {
 		return b.Amount

@@ -7,7 +7,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Calendar says when a budget is in force: for a duration from each time of a schedule. It is immutable. A nil *Calendar is always open.
+// Calendar says when a budget is in force: each time of a schedule opens a window of a fixed duration. It is immutable. A nil *Calendar is
+// always open.
 type Calendar struct {
 	schedule v1.Schedule
 	duration time.Duration
@@ -29,9 +30,9 @@ func (e *CalendarError) Error() string {
 // Unwrap returns what is wrong with the field.
 func (e *CalendarError) Unwrap() error { return e.Err }
 
-// ParseCalendar reads a schedule as v1.ParseSchedule does, in an IANA time zone ("Europe/Berlin"); an empty zone is UTC. The budget counts
-// for the duration, which is positive, from each time h of the schedule: in [h, h+duration). Zones come from the program's time zone
-// database: import time/tzdata if the system may not have one. The error is a *CalendarError.
+// ParseCalendar reads a schedule as v1.ParseSchedule does, in an IANA time zone ("Europe/Berlin"); an empty zone is UTC. Each time h of the
+// schedule opens the window [h, h+duration), in which the budget is in force; duration must be positive. Zones are looked up in the
+// program's time zone database: import time/tzdata if the system may have no database. The error is a *CalendarError.
 func ParseCalendar(schedule string, duration time.Duration, timeZone string) (*Calendar, error) {
 	parsed, err := v1.ParseSchedule(schedule)
 	if err != nil {
@@ -58,7 +59,8 @@ func (c *Calendar) String() string {
 	return c.text
 }
 
-// Counts reports whether t is in an open window. A schedule that never occurs opens no window. (In Karpenter its window is always open.)
+// Counts reports whether t is in an open window. A schedule that never occurs opens no window. (In Karpenter, a budget with such a schedule
+// is always in force.)
 func (c *Calendar) Counts(t time.Time) bool {
 	if c == nil {
 		return true
@@ -95,7 +97,7 @@ func (c *Calendar) Closes(t time.Time) time.Time {
 	return time.Time{}
 }
 
-// Opens returns when the next window opens, after the one around t. It returns zero if none will open.
+// Opens returns when the next window opens, after the one around t. It returns zero if no window will open.
 func (c *Calendar) Opens(t time.Time) time.Time {
 	if c == nil {
 		return time.Time{}

@@ -15,7 +15,7 @@ import (
 type Candidate struct {
 	// Name is the name of the planning.Node.
 	Name string
-	// State and Node are the node in the view and in the snapshot.
+	// State is the node in the view, Node is the node in the snapshot.
 	State *cluster.NodeState
 	Node  *planning.Node
 	// Pool is the pool that owns the node.
@@ -31,7 +31,7 @@ type Candidate struct {
 	Pods []*corev1.Pod
 	// Cost is the cost of disrupting the node, in units of an ordinary pod: 1 for the node plus the eviction costs of its pods.
 	Cost float64
-	// QuietSince is when consolidateAfter started.
+	// QuietSince is the time from which consolidateAfter is counted.
 	QuietSince time.Time
 	// Drifted is the time since which the node is drifted; zero if it is not drifted.
 	Drifted time.Time
@@ -40,10 +40,10 @@ type Candidate struct {
 	PodBlock *Block
 }
 
-// Empty reports whether no pod with a cost would have to move.
+// Empty reports whether no pod with a disruption cost would have to move.
 func (c *Candidate) Empty() bool { return c.Cost <= 1 }
 
-// Ratio returns the saving of the node's removal per unit of disruption. Consolidation sorts candidates by it.
+// Ratio returns the saving of the node's removal per unit of disruption. Consolidation sorts candidates by this ratio.
 func (c *Candidate) Ratio() float64 { return c.Price / c.Cost }
 
 // LegacyCost returns the disruption cost of earlier Karpenter releases: the eviction cost of all pods on the node, whatever their owner,

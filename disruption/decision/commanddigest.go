@@ -13,7 +13,7 @@ import (
 // Change digestVersion whenever the input of digests changes, so that digests made with different inputs are never equal.
 const digestVersion = "drawknife.dev/disruption-digest/v1"
 
-// digestedCommand is the part of a command that its digest is computed from.
+// digestedCommand contains the data of a command that its digest is computed from.
 type digestedCommand struct {
 	Version      string                `json:"version"`
 	Reason       Reason                `json:"reason"`
@@ -41,8 +41,8 @@ type digestedReplacement struct {
 // An approval of a digest covers exactly these actions.
 //
 // The digest leaves out data that differs between plans of the same fleet: ID, method, times, wave, prices and savings. It also leaves out
-// the planned places of pods, because kube-scheduler decides about these. The order of nodes and pods does not matter. A digest stays the
-// same from release to release unless the notes of a release say otherwise.
+// the planned places of pods, because kube-scheduler chooses the places. The order of nodes and pods does not matter. A digest stays the
+// same in later releases unless release notes announce a change.
 func (c *Command) Digest() string {
 	if c == nil {
 		return ""
@@ -87,7 +87,8 @@ func digestOf(v any) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// DigestOf identifies what waves of commands do. It consists of the digests of each wave's commands, in any order, wave by wave.
+// DigestOf identifies what waves of commands do. It consists of the digests of the commands. They are grouped by wave; their order within a
+// wave does not matter.
 func DigestOf(waves [][]*Command) string {
 	all := [][]string{}
 	for _, commands := range waves {

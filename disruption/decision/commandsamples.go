@@ -11,7 +11,7 @@ import (
 // Label returns the value of the reason in metrics. For forced reasons see Removal.Label.
 func (r Reason) Label() string { return SnakeCase(string(r)) }
 
-// SnakeCase turns "WhenEmptyOrUnderutilized" into "when_empty_or_underutilized".
+// SnakeCase converts a name such as "WhenEmptyOrUnderutilized" to "when_empty_or_underutilized".
 func SnakeCase(s string) string {
 	var out strings.Builder
 	for i, r := range s {
@@ -23,8 +23,8 @@ func SnakeCase(s string) string {
 	return out.String()
 }
 
-// TerminationMode returns how a claim's node is terminated, as the value of a metric's label: gracefully (without a deadline), eventually
-// (with a deadline) or forcefully (with an immediate deadline).
+// TerminationMode returns how a claim's node is terminated, as the value of a metric's label: "graceful" (without a deadline), "eventual"
+// (with a deadline) or "forceful" (with an immediate deadline).
 func TerminationMode(claim *v1.NodeClaim) string {
 	if claim == nil {
 		return ""
@@ -43,8 +43,8 @@ func (m Method) MetricLabels() map[string]string {
 	return map[string]string{LabelReason: m.Reason().Label(), LabelType: m.ConsolidationType()}
 }
 
-// PolicyLabel returns the value of the pool's consolidationPolicy in metrics. It returns the default if the pool has none, and "" without a
-// pool.
+// PolicyLabel returns the value of the pool's consolidationPolicy in metrics. It returns the default if the pool does not set a policy, and
+// "" if pool is nil.
 func PolicyLabel(pool *v1.NodePool) string {
 	if pool == nil {
 		return ""
@@ -56,7 +56,7 @@ func PolicyLabel(pool *v1.NodePool) string {
 	return SnakeCase(string(policy))
 }
 
-// Pools returns the pools that lose nodes, without duplicates.
+// Pools returns the pools of the members, without duplicates.
 func (c *Command) Pools() []v1.PoolKey {
 	var out []v1.PoolKey
 	for i := range c.Members {
@@ -104,7 +104,8 @@ func (c *Command) FailureSamples(cause string) []Sample {
 	return []Sample{{MetricCommandFailures, labels, 1}}
 }
 
-// DisruptedSamples returns the samples of nodeclaims_disrupted_total and pods_disruption_initiated_total of one claim.
+// DisruptedSamples returns the samples of nodeclaims_disrupted_total and pods_disruption_initiated_total for one claim. moved is the number
+// of its pods that have to move.
 func DisruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []Sample {
 	if claim == nil {
 		return nil
@@ -117,7 +118,7 @@ func DisruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []S
 }
 
 // DisruptedSamples returns the samples that count a member of the command after its NodeClaim was deleted. pool is the member's NodePool.
-// For consolidation methods, its policy is a label of the samples. pool may be nil.
+// For consolidation methods, the pool's consolidationPolicy is a label of the samples.
 func (c *Command) DisruptedSamples(m *Member, claim *v1.NodeClaim, pool *v1.NodePool) []Sample {
 	if m == nil {
 		return nil

@@ -16,7 +16,7 @@ type Event struct {
 	Warning bool
 	Reason  EventReason
 	// Identity distinguishes events of the same reason and object: an event only suppresses later events with the same identity. The
-	// message does not matter for this.
+	// message is not compared.
 	Identity string
 	// Message is one sentence.
 	Message string
@@ -27,7 +27,7 @@ type Event struct {
 // DefaultEventInterval is the time during which an event whose Every is nil is not repeated.
 const DefaultEventInterval = 2 * time.Minute
 
-// EventReason is the reason of a Kubernetes event. Alerts of operators depend on these words.
+// EventReason is the reason of a Kubernetes event. Operators have alerts that depend on these reasons.
 type EventReason string
 
 // The reasons of the events of disruption.
@@ -43,7 +43,7 @@ const (
 	EventConsolidationRejected EventReason = "ConsolidationRejected"
 	// EventConsolidationApproved: a command's score is high enough for the policy Balanced.
 	EventConsolidationApproved EventReason = "ConsolidationApproved"
-	// EventDisruptionLaunching, EventDisruptionWaitingReadiness: a replacement is being launched; it is not ready yet.
+	// EventDisruptionLaunching, EventDisruptionWaitingReadiness: a replacement is being launched; a replacement is not ready yet.
 	EventDisruptionLaunching        EventReason = "DisruptionLaunching"
 	EventDisruptionWaitingReadiness EventReason = "DisruptionWaitingReadiness"
 	// EventDisruptionTerminating: a member of a command is deleted.
@@ -52,8 +52,8 @@ const (
 	// such events.
 	EventDisruptionAwaitingApproval EventReason = "DisruptionAwaitingApproval"
 	EventDisruptionRefused          EventReason = "DisruptionRefused"
-	// EventDisruptionHeldBack, EventDisruptionFailed: a command that had started is undone, because the launch rate limiter holds its
-	// launches back, or for another reason. Karpenter has no such events.
+	// EventDisruptionHeldBack: a command that had started is undone, because the launch rate limiter holds its launches back.
+	// EventDisruptionFailed: it is undone for another reason. Karpenter has no such events.
 	EventDisruptionHeldBack EventReason = "DisruptionHeldBack"
 	EventDisruptionFailed   EventReason = "DisruptionFailed"
 	// EventDoNotDisruptUntil, EventDoNotDisruptElapsed: the annotation of a pod protects it until a time, or no longer protects it.

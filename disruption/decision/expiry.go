@@ -12,8 +12,8 @@ type Due struct {
 	Reason Reason
 }
 
-// ExpiryOf returns when the claim's node expires, by the claim's own expireAfter. It returns false if the node never expires or is already
-// being deleted.
+// ExpiryOf returns when the claim's node expires, according to the claim's own expireAfter. It returns false if the node never expires or
+// is already being deleted.
 func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
 	if claim == nil {
 		return Due{}, false

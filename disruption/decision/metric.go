@@ -60,8 +60,8 @@ const (
 	LabelCondition, LabelImage = "condition", "image_id"
 )
 
-// Metrics returns the metrics of this package's Samples. Package provisioning also counts nodeclaims_disrupted_total, for claims that it
-// gives up.
+// Metrics returns the metrics of this package's Samples. Package provisioning also counts nodeclaims_disrupted_total, for claims whose
+// launch it abandons.
 func Metrics() []Metric {
 	disrupted := []string{LabelReason, LabelPool, LabelCapacityType, labelConsolidationPolicy, labelTerminationMode}
 	return []Metric{

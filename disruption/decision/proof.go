@@ -6,11 +6,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// FloorPrices are prices of resources in USD per hour for each core, byte and pod. A proof refers to them. At these prices, the room of a
-// node is worth at most the node's price. This is true for each node that may be launched for a pod of the proof; room for DaemonSets is
-// not counted. So new nodes for the pods cost at least as much as the pods' requests are worth: weak duality of linear programming. The
-// nodes that may be launched for a pod belong to pools that can launch now and whose taints the pod tolerates. The requirements of the pool
-// and of the pod restrict these nodes. If one of these nodes costs nothing, all prices are 0.
+// FloorPrices are prices of resources in USD per hour for each core, byte and pod. A proof refers to them. At these prices, the capacity of
+// a node is worth at most the node's price. This is true for each node that may be launched for a pod of the proof; capacity for DaemonSets
+// is not counted. So new nodes for the pods cost at least as much as the pods' requests are worth, by weak duality of linear programming.
+// The nodes that may be launched for a pod belong to pools that can launch now and whose taints the pod tolerates. The requirements of the
+// pool and of the pod restrict these nodes. If one of these nodes costs nothing, all prices are 0.
 type FloorPrices map[corev1.ResourceName]float64
 
 // Worth returns what the amounts are worth at the prices, in USD per hour.
@@ -24,15 +24,15 @@ func (y FloorPrices) Worth(amounts corev1.ResourceList) float64 {
 	return sum
 }
 
-// Proof shows by a few multiplications that removing this node alone can't be worth it: some of its pods fit on no other node, and new
+// Proof shows by a few multiplications that removing this node alone can't save enough: some of its pods fit on no other node, and new
 // nodes for them cost too much.
 type Proof struct {
 	// Homeless lists the pods that fit on no other node: each requests more of some resource than any other node has free.
 	Homeless []HomelessPod `json:"homeless"`
 	// Demand is the sum of the requests of these pods.
 	Demand corev1.ResourceList `json:"demand"`
-	// Prices is an index of disruption.Plan.FloorPrices. Floor is the lowest possible cost of new nodes for the demand, in USD per hour. It
-	// is the worth of the demand at those prices, or the Cheapest of one of the pods if this is more.
+	// Prices is an index into disruption.Plan.FloorPrices. Floor is the lowest possible cost of new nodes for the demand, in USD per hour.
+	// It is the worth of the demand at these prices or the highest Cheapest of the pods, whichever is more.
 	Prices int     `json:"prices"`
 	Floor  float64 `json:"floor"`
 }

@@ -3,20 +3,20 @@ package decision
 import v1 "github.com/drawknife/drawknife/api/v1"
 
 // Reason says why a node is disrupted. The first three reasons are voluntary: their commands respect budgets and eligibility, and launch
-// replacements first. The other reasons are forced: the node is removed at its time, whatever budgets and pods require.
+// replacements first. The other reasons are forced: the node is removed at a fixed time, without regard to budgets and pods.
 type Reason string
 
 // The reasons.
 const (
 	// ReasonEmpty: no pod would have to move.
 	ReasonEmpty Reason = "Empty"
-	// ReasonUnderutilized: the pods cost less elsewhere.
+	// ReasonUnderutilized: the node's pods cost less on other nodes.
 	ReasonUnderutilized Reason = "Underutilized"
 	// ReasonDrifted: the node no longer matches its pool or node class.
 	ReasonDrifted Reason = "Drifted"
 	// ReasonExpired: the node has reached its maximum age.
 	ReasonExpired Reason = "Expired"
-	// ReasonInterrupted: the provider takes the node away.
+	// ReasonInterrupted: the provider stops or reclaims the node's instance.
 	ReasonInterrupted Reason = "Interrupted"
 	// ReasonUnhealthy: a condition of the node says that it is broken.
 	ReasonUnhealthy Reason = "Unhealthy"
@@ -67,7 +67,7 @@ func Methods() []Method {
 	return []Method{MethodEmptiness, MethodStaticDrift, MethodDrift, MethodMultiNode, MethodSingleNode}
 }
 
-// Reason returns the reason of the method's commands. It determines the budgets that they use.
+// Reason returns the reason of the method's commands. Budgets for this reason limit the commands.
 func (m Method) Reason() Reason {
 	switch m {
 	case MethodEmptiness:
@@ -78,7 +78,7 @@ func (m Method) Reason() Reason {
 	return ReasonUnderutilized
 }
 
-// Class returns which pods keep a node from the method.
+// Class says which pods prevent the method from disrupting their node.
 func (m Method) Class() Class {
 	if m.Reason() == ReasonDrifted {
 		return ClassEventual
@@ -99,7 +99,7 @@ func (m Method) ConsolidationType() string {
 	return ""
 }
 
-// Class says whether a node may be disrupted if its pods must not be disrupted, or if their PodDisruptionBudgets allow no eviction.
+// Class says what happens to a node whose pods must not be disrupted, or whose pods' PodDisruptionBudgets allow no eviction.
 type Class string
 
 const (
@@ -109,7 +109,7 @@ const (
 	ClassEventual Class = "Eventual"
 )
 
-// VoluntaryReasons returns the reasons that budgets know, in the order in which they are tried. The caller owns the slice.
+// VoluntaryReasons returns the reasons that budgets can limit, in the order in which they are tried. The caller owns the slice.
 func VoluntaryReasons() []Reason {
 	return []Reason{ReasonEmpty, ReasonDrifted, ReasonUnderutilized}
 }

@@ -6,8 +6,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Score is how a Balanced pool rates a command: the share of the pool's cost that the command saves, divided by the share of the
-// pool's disruption that it causes.
+// Score is the rating of a command for a pool with the policy Balanced: the share of the pool's cost that the command saves, divided by the
+// share of the pool's disruption that it causes.
 type Score struct {
 	Pool v1.PoolKey `json:"pool"`
 	// Score is SavingsShare divided by DisruptionShare; 0 if nothing is saved. Threshold is the minimum score.

@@ -10,12 +10,12 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Disruption is a disruption that has started. Budgets with a window count them. Whether it succeeded does not matter.
+// Disruption is a disruption that has started. Budgets with a window count them. It is counted whether it succeeded or not.
 type Disruption struct {
-	// Node is the disrupted node. Time is when its disruption started.
+	// Node is the disrupted node. Time is when the node's disruption started.
 	Node string
 	Time time.Time
-	// Command is the ID of its command; empty if the disruption was forced. A node counts once for each command.
+	// Command is the ID of the command that disrupted the node; empty if the disruption was forced. A node counts once for each command.
 	Command string
 	// Reason is the reason of the disruption, which may be a forced one.
 	Reason Reason
@@ -26,7 +26,8 @@ type Disruption struct {
 	// Pods is the number of pods that had to move. Price is in USD per hour.
 	Pods  int
 	Price float64
-	// Owners are the owners of these pods. disruption.Global leaves nodes with pods of these owners alone for a while: see Global.CoolDown.
+	// Owners are the owners of these pods. For a while, disruption.Global does not disrupt nodes with pods of these owners: see
+	// Global.CoolDown.
 	Owners []types.UID
 }
 
@@ -42,8 +43,8 @@ func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 }
 
 // ForcedDisruption returns the history entry for the forced removal of a claim's node by expiry, interruption or repair. No budget can
-// block it. But budgets with a rate count it, and disruption.Global leaves the workloads of its pods alone for a while. node may be empty;
-// moving are the pods that must move. Set Price in the result if you know it.
+// block it. But budgets with a rate count it, and disruption.Global does not disrupt the workloads of its pods for a while. Set Price in
+// the result if you know it.
 func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*corev1.Pod, started time.Time) Disruption {
 	if claim == nil {
 		return Disruption{}

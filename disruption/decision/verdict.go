@@ -23,15 +23,16 @@ type Verdict struct {
 	// Command and Method are the command that removes the node, and its method.
 	Command string `json:"command,omitempty"`
 	Method  Method `json:"method,omitempty"`
-	// Blocks say why the node stays. If it is not a candidate, there is one block without a method. Otherwise there is one block for each
-	// method, in the order of the methods.
+	// Blocks say why the node stays. If the node is not a candidate, there is one block without a method. Otherwise there is one block for
+	// each method, in the order of the methods.
 	Blocks []MethodBlock `json:"blocks,omitempty"`
-	// Price is in USD per hour. Cost is the cost of the disruption in units of an ordinary pod. Both are 0 if the node is not a candidate.
+	// Price is the node's price in USD per hour. Cost is the cost of the disruption in units of an ordinary pod. Both are 0 if the node is
+	// not a candidate.
 	Price float64 `json:"price,omitempty"`
 	Cost  float64 `json:"cost,omitempty"`
 }
 
-// MethodBlock says why a method does not accept a node. If Method is empty, no method accepts it.
+// MethodBlock says why a method does not accept a node. If Method is empty, the block applies to all methods.
 type MethodBlock struct {
 	Method Method `json:"method,omitempty"`
 	Block  *Block `json:"block"`
@@ -67,7 +68,7 @@ type RejectionCategory string
 const (
 	// RejectedChurn: some members no longer qualify.
 	RejectedChurn RejectionCategory = "churn"
-	// RejectedBudget: a member is nominated, or budgets no longer have room.
+	// RejectedBudget: a member is nominated, or budgets no longer allow the command.
 	RejectedBudget RejectionCategory = "budget"
 	// RejectedScheduling: the pods no longer have their planned places.
 	RejectedScheduling RejectionCategory = "scheduling"
