@@ -60,7 +60,7 @@ func (h History) Add(more ...Disruption) History {
 	return out
 }
 
-// Within returns the disruptions that started less than window before now.
+// Within returns the disruptions that started less than the duration window before now.
 func (h History) Within(window time.Duration, now time.Time) History {
 	return slices.DeleteFunc(slices.Clone(h), func(d Disruption) bool { return now.Sub(d.Time) >= window })
 }
@@ -227,7 +227,7 @@ func HistoryOf(pool *v1.NodePool) (History, error) {
 			Pods: l.Pods, Price: money.USD(l.Price), Owners: l.Owners,
 		}
 		out = append(out, d)
-		d.Pods, d.Price = 0, 0 // only the first entry has the pods and prices, which are the sums of all entries of the line
+		d.Pods, d.Price = 0, 0 // only the first entry has the pods and the price: the line contains their sums over all of its disruptions
 		for range l.Count - 1 {
 			out = append(out, d)
 		}

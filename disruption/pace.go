@@ -13,30 +13,30 @@ const (
 	paceMost  = time.Minute
 )
 
-// PassOutcome is the result of a pass. A pass takes a view, cleans up leftovers, plans, and starts commands.
+// PassOutcome is the result of a pass. A pass takes a view, cleans up what earlier commands left, plans, and starts commands.
 type PassOutcome int
 
 // The outcomes.
 const (
 	// PassFruitless: the pass found nothing, or could not start anything.
 	PassFruitless PassOutcome = iota
-	// PassStarted: at least one command was started. There may be more to do, so the next pass follows at once, with all methods.
+	// PassStarted: at least one command was started. There may be more to do, so the next pass starts at once and tries all methods.
 	PassStarted
 	// PassNotSynced: the view is incomplete, so nothing was planned.
 	PassNotSynced
 	// PassConflict: someone else wrote to an object at the same time; the pass is repeated at once.
 	PassConflict
-	// PassFailed: any other error.
+	// PassFailed: the pass failed with any other error.
 	PassFailed
 )
 
-// Pace computes when a planning loop runs its next pass. It has no clock. The zero value is ready. Use it from one goroutine.
+// Pace computes when a planning loop runs its next pass. It has no clock. The zero value is ready to use. Use it from one goroutine.
 type Pace struct {
 	conflicts, failures int
 }
 
-// mostConflicts is the number of conflicts in a row after which a pass is still repeated at once. After more conflicts, Pace waits as after
-// an error, so that two writers can't keep a loop busy.
+// mostConflicts is the number of conflicts in a row after which a pass is still repeated at once. After more conflicts, Pace waits like
+// after an error, so that two writers can't keep a loop busy.
 const mostConflicts = 5
 
 // After returns how long to wait after a pass; 0 means not to wait. After errors it waits longer each time, from a second to a minute, until a
@@ -65,21 +65,21 @@ func (p *Pace) After(o PassOutcome) time.Duration {
 	return PlanEvery
 }
 
-// idleFor is how long a plan that found nothing is not repeated while no visible state changes. Then it is repeated, because prices and
-// availability may have changed.
+// idleFor is how long a plan that found nothing is not repeated while no visible state changes. After this time it is repeated, because
+// prices and availability may have changed.
 const idleFor = 5 * time.Minute
 
-// Idle remembers that there was nothing to do, to avoid planning again until something may have changed. The zero value remembers nothing.
-// Use it from one goroutine.
+// Idle remembers that a plan found nothing to do, to avoid planning again until something may have changed. The zero value remembers
+// nothing. Use it from one goroutine.
 type Idle struct {
 	known    bool
 	revision uint64
 	until    time.Time
 }
 
-// Note records the result of a plan for a view of the revision (cluster.View.Revision). After a plan that found something, or left
-// something out because of budgets, the next plan follows at once. If a plan says when it may find something, the next plan waits until
-// then. Drift is not part of a revision: call Forget when a claim becomes drifted.
+// Note records the result of a plan for a view of the revision (cluster.View.Revision). After a plan with commands, or a plan that left
+// something out because of budgets, the next plan follows at once. If a plan says when the next plan may find something, the next plan
+// waits until then. Drift is not part of a revision: call Forget when a claim becomes drifted.
 func (i *Idle) Note(p *Plan, revision uint64) {
 	if p == nil {
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Events returns events about a plan for the fleet: why nodes are no candidates or are not consolidated, and which nodes are removed.
-// Blocks that occur in normal operation cause no events.
+// Events returns events about a plan for the fleet: why nodes are no candidates, why candidates are not consolidated, and which nodes are
+// removed. Blocks that occur in normal operation cause no events.
 func (p *Plan) Events(f *Fleet) []Event {
 	seen := f.seen()
 	if seen == nil {
@@ -64,8 +64,8 @@ func verdictEvents(m *cluster.NodeState, blocks []MethodBlock) []Event {
 }
 
 // unconsolidatable reports whether an event may say that the node is not consolidated because of this block. It returns true for blocks
-// that concern the node, its pool or its replacement. It returns false for budgets, which have events on the pool, and for scores, which
-// have metrics.
+// that concern the node, its pool or its replacement. It returns false for budgets, because the pool has events about them, and for scores,
+// because they have metrics.
 func unconsolidatable(b *Block) bool {
 	switch b.Code {
 	case BlockRefused, BlockFailed, BlockHeldBack, BlockNever, BlockBuffer, BlockInstanceTypeUnknown, BlockNoLabel, BlockPolicy, BlockAnnotation, BlockPod, BlockPodDisruptionBudget, BlockGang,
@@ -75,7 +75,7 @@ func unconsolidatable(b *Block) bool {
 	return false
 }
 
-// nodeEvents returns the event e for the Node and for its NodeClaim, as far as these exist.
+// nodeEvents returns the event e for the Node and for its NodeClaim, if they exist.
 func nodeEvents(m *cluster.NodeState, e Event) []Event {
 	var out []Event
 	if m.Node != nil {
@@ -89,7 +89,7 @@ func nodeEvents(m *cluster.NodeState, e Event) []Event {
 	return out
 }
 
-// plannedEvents returns the events of a planned consolidation command, and one for each score that approved it.
+// plannedEvents returns the events of a planned consolidation command, and one event for each score that allowed it.
 func plannedEvents(c *Command) []Event {
 	if c.Reason != ReasonUnderutilized {
 		return nil
@@ -144,7 +144,7 @@ func ProtectionEvents(pod *corev1.Pod, now time.Time) []Event {
 	return []Event{e}
 }
 
-// Intervals of events that are repeated less often or more often than others.
+// Intervals of events that are repeated less often or more often than the default.
 const (
 	stateEvery       = 15 * time.Minute
 	poolBlockedEvery = time.Minute

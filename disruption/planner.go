@@ -13,10 +13,10 @@ import (
 // Planner decides which nodes to disrupt. Implementations are pure: the same fleet gives the same plan, and nothing is changed. Reference
 // and Global are planners.
 type Planner interface {
-	// Plan finds the commands that are worth it now. If the context is cancelled, it returns ctx.Err() and no plan.
+	// Plan finds the commands that are worth their cost now. If the context is cancelled, it returns ctx.Err() and no plan.
 	Plan(ctx context.Context, f *Fleet) (*Plan, error)
 	// Validate checks whether an earlier command is still valid in the present fleet. It returns the command to start, which may have fewer
-	// members if it may shrink. If the command is no longer valid, the error is a *RejectedError.
+	// members if MayShrink is set. If the command is no longer valid, the error is a *RejectedError.
 	Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error)
 }
 
@@ -26,7 +26,8 @@ type Plan struct {
 	Time time.Time `json:"time"`
 	// Commands are in the order in which they were found. All of them may be carried out at the same time.
 	Commands []*Command `json:"commands,omitempty"`
-	// Waves say in which order to carry the commands out and how long that takes. Commands are in the same order. Reference makes none.
+	// Waves say in which order to carry the commands out, and how long that takes. Commands are in the order of the waves. Reference makes
+	// none.
 	Waves []Wave `json:"waves,omitempty"`
 	// FloorPrices are the prices that proofs in Verdicts refer to by number.
 	FloorPrices []FloorPrices `json:"floorPrices,omitempty"`
@@ -34,14 +35,14 @@ type Plan struct {
 	// them 0.
 	Cost  float64 `json:"cost,omitempty"`
 	Floor float64 `json:"floor,omitempty"`
-	// Verdicts has one verdict for each node of the view that a pool owns, by name.
+	// Verdicts has one verdict for each node of the view that a pool owns, sorted by name.
 	Verdicts []Verdict `json:"verdicts"`
-	// Waiting means that something was left out because of budgets, or until some time. Planning again is useful even if nothing else has
-	// changed. Again is the time at which to plan again, if it is known.
+	// Waiting means that something was left out because of budgets, or until a later time. Planning again is useful even if nothing else
+	// has changed. Again is the time at which to plan again, if it is known.
 	Waiting bool      `json:"waiting,omitempty"`
 	Again   time.Time `json:"again,omitzero"`
-	// Unsettled are the IDs of commands for whose pods provisioning may launch further nodes: see Global.Checks. Reference does not check
-	// this, like Karpenter, so its plans list none.
+	// Unsettled are the IDs of commands for whose pods provisioning may launch further nodes: see Global.Checks. Like Karpenter, Reference
+	// does not check this, so its plans list no commands here.
 	Unsettled []string `json:"unsettled,omitempty"`
 	// Unreached are pools that the search did not reach: pass them to the next Input.
 	Unreached []v1.PoolKey `json:"unreached,omitempty"`

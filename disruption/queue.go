@@ -91,10 +91,10 @@ func (q *Queue) Executing() map[string]string {
 	return out
 }
 
-// CleanUp returns the effects that undo the leftovers of commands without an execution. These are taints (also that of v1beta1), cordons,
-// conditions and records of nodes that stay, and records of replacements whose command has ended. Call it before each plan. Call Recover
-// before the first CleanUp, because commands that CleanUp undoes can't continue. Leave nodes of other providers out of View.Nodes: their
-// marks belong to other commands.
+// CleanUp returns the effects that undo the leftovers of commands without an execution. The leftovers are taints (also that of v1beta1),
+// cordons, conditions and records of nodes that stay, and records of replacements whose command has ended. Call it before each plan. Call
+// Recover before the first CleanUp, because commands that CleanUp undoes can't continue. Leave nodes of other providers out of View.Nodes:
+// their taints, cordons and records belong to commands of other planners.
 func CleanUp(view *cluster.View, executing map[string]string) []Effect {
 	var out []Effect
 	if view == nil {

@@ -17,16 +17,16 @@ type Role string
 
 // The roles.
 const (
-	// RoleMember is removed by the command.
+	// RoleMember means that the command removes the NodeClaim.
 	RoleMember Role = "member"
-	// RoleReplacement was launched by the command.
+	// RoleReplacement means that the command launched the NodeClaim.
 	RoleReplacement Role = "replacement"
 )
 
 // Record describes a command in the annotation v1.DisruptionCommandAnnotationKey of its NodeClaims. Members have it from before the
-// command's first effect until they are gone or the command was undone. Replacements have it from their creation until the command has
-// ended. The records of all NodeClaims of a command are enough to continue or undo it in a process that knows nothing else. A record has no
-// state, so it can't be out of date: the state of the objects shows how far the command is. It takes less than 1 KiB.
+// command's first effect until they are gone or the command is undone. Replacements have it from their creation until the command has
+// ended. The records of all NodeClaims of a command are sufficient for another process to continue or undo it. A record does not contain
+// the progress of the command, so it can't be out of date: the state of the objects shows the progress. It takes less than 1 KiB.
 type Record struct {
 	// ID is the command's ID, Role the NodeClaim's role in the command.
 	ID   string `json:"id"`
@@ -39,7 +39,7 @@ type Record struct {
 	// Members and Replacements are the numbers of members and replacements.
 	Members      int `json:"members"`
 	Replacements int `json:"replacements,omitempty"`
-	// Planned is when the command was planned. Started is when it began to mark its members; its deadline counts from then.
+	// Planned is when the command was planned. Started is when the command began to mark its members; its deadline counts from this time.
 	Planned time.Time `json:"planned"`
 	Started time.Time `json:"started"`
 	// Wave and Waves are copied from the Command.
@@ -114,7 +114,7 @@ func (r *Record) writtenFor(claim *v1.NodeClaim) bool {
 	return r.Pool == v1.PoolOf(claim.Labels).String() && (created.IsZero() || !created.Time.Before(r.Planned.Add(-clockSkew)))
 }
 
-// String returns the value of the annotation.
+// String returns the record as the value of the annotation.
 func (r *Record) String() string {
 	text, err := json.Marshal(r)
 	if err != nil {

@@ -15,20 +15,21 @@ import (
 )
 
 // ErrInterrupted is the cause of failure of a command whose process ended too early: before all its replacements were launched, or, for
-// members without replacements, before it began to delete them. Nothing is lost: the next plan finds the commands that are still worth it.
+// members without replacements, before it began to delete them. Nothing is lost: the next plan finds the commands that are still worth
+// their cost.
 var ErrInterrupted = errors.New("the process that carried the command out has ended")
 
-// Recovery has the commands of earlier processes that a new process finds.
+// Recovery contains the commands of earlier processes that a new process finds.
 type Recovery struct {
-	// Commands are the commands that have not ended, by ID. Pass each Execution to Queue.Adopt and step it like any other. Commands whose
-	// replacements all exist continue until their deadline. The others are undone.
+	// Commands are the commands that have not ended, by ID. Pass each Execution to Queue.Adopt, and call its Next as for any other
+	// execution. Commands whose replacements all exist continue until their deadline. All other commands are undone.
 	Commands []Recovered
 	// Draining are the commands that have deleted all their members, some of which still exist, by ID. You need not do anything for them.
 	Draining []*Command
 	// History is the history of all NodePools, for Input.History.
 	History History
-	// Effects remove taints, records and so on that belong to no command, like CleanUp. Carry them out after you have added the executions
-	// to the queue.
+	// Effects remove taints, cordons, conditions and records that belong to no command, like the effects of CleanUp. Carry them out after
+	// you have added the executions to the queue.
 	Effects []Effect
 }
 
@@ -63,10 +64,10 @@ func (r *Recovery) Executing() map[string]string {
 //
 // A command continues if all its replacements exist, because they are already paid for. Any other command is undone: its members stay, its
 // replacements are deleted, and the next plan decides again. In both cases no node is launched that the earlier process would not have
-// launched. Invalid annotations are removed. So are annotations that were not written for the NodeClaim that has them. A member is
-// identified by its UID. A replacement is identified by its pool, its age, and its record, which must agree with the members' records about
-// the command and its digest. If two NodeClaims have records for the same replacement, or if the members' records differ, the command is
-// undone.
+// launched. Invalid annotations are removed. Annotations that were not written for the NodeClaim that has them are also removed. A member
+// is identified by its UID. A replacement is identified by its pool, its age, and its record, which must agree with the members' records
+// about the command and its digest. If two NodeClaims have records for the same replacement, or if the members' records differ, the command
+// is undone.
 func Recover(view *cluster.View) *Recovery {
 	out := &Recovery{}
 	if view == nil {
@@ -117,7 +118,7 @@ func Recover(view *cluster.View) *Recovery {
 	return out
 }
 
-// remains are the objects of one command that an earlier process left behind.
+// remains contains the objects of one command that an earlier process left behind.
 type remains struct {
 	members []*recorded
 	// launched are nodes whose NodeClaim has the record of a replacement. sift sorts them into replacements.

@@ -18,24 +18,24 @@ const (
 	DefaultMaxBatch = 100
 	// DefaultSpotToSpotTypes is the number of cheaper types that a spot node must have to be replaced by a spot node.
 	DefaultSpotToSpotTypes = 15
-	// DefaultMaxTrials is the number of what-ifs that multi-node consolidation may try, and also single-node consolidation.
+	// DefaultMaxTrials is the maximum number of what-ifs for multi-node consolidation, and the same for single-node consolidation.
 	DefaultMaxTrials = 5000
 )
 
-// Reference plans step by step as Karpenter does: it tries the methods in Karpenter's order and uses the first one that finds something.
-// Use it to keep Karpenter's behavior, and to compare other planners with it. The zero value is ready: a nil option has its default, and
-// the value 0 is used as 0. Options outside their range are refused with an *option.Error. A Reference is safe for concurrent use while
-// nobody changes it.
+// Reference plans as Karpenter does: it tries the methods in Karpenter's order and uses the first method that finds a command. Use it to
+// keep Karpenter's behavior, and to compare other planners with it. The zero value is ready to use: an option that is nil has its default,
+// and an option that is 0 is used as 0. Options outside their range are refused with an *option.Error. A Reference is safe for concurrent
+// use while its fields are not changed.
 type Reference struct {
-	// Query says how to place pods; use the same as for provisioning.
+	// Query says how to place pods; use the same Query as for provisioning.
 	Query scheduling.Query
 	// SpotToSpot allows replacing spot nodes by spot nodes.
 	SpotToSpot bool
-	// SpotToSpotTypes is the number of cheaper types that the replacement of a single spot node requires; at least 1.
+	// SpotToSpotTypes is the minimum number of cheaper types that a replacement of a single spot node must allow; at least 1.
 	SpotToSpotTypes *int
 	// MaxBatch is the number of nodes that a command of multi-node consolidation may remove; at least 1.
 	MaxBatch *int
-	// ValidationDelay is the time before Command.NotBefore, in which the cluster may change; at least 0.
+	// ValidationDelay is the time between planning and Command.NotBefore, in which the cluster may change; at least 0.
 	ValidationDelay *time.Duration
 	// MaxTrials is the maximum number of what-ifs of consolidation; at least 1. It is a number and not a time, so that plans do not
 	// depend on the speed of the computer. To limit the time, give the context a deadline.

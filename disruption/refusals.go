@@ -11,9 +11,10 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// Refusals remembers nodes that must not be disrupted for a while, so that plans leave them alone and verdicts say why. An Approver refused
-// their disruption (Note), the API server or the launch rate limiter refused it (Failed), or their NodePool can't be written (ClosePool).
-// It is kept in memory, has no clock, and is safe for concurrent use. The zero value is ready. A nil *Refusals remembers nothing.
+// Refusals remembers nodes that must not be disrupted for a while, so that plans do not disrupt them and verdicts say why. The reason may
+// be that an Approver refused their disruption (Note), that the API server or the launch rate limiter refused it (Failed), or that their
+// NodePool can't be written (ClosePool). It is kept in memory, has no clock, and is safe for concurrent use. The zero value is ready to
+// use. A nil *Refusals remembers nothing.
 type Refusals struct{ pauses survey.Refusals }
 
 // NewRefusals returns an empty Refusals.
@@ -87,7 +88,7 @@ var ErrHeldBack = errors.New("replacements may not be launched yet")
 // HeldBackError means that a command is undone because one of its replacements must not be launched yet. Failed pauses its nodes until the
 // time Until.
 type HeldBackError struct {
-	// Until is when the launch may be tried again. Why says what prevents it now.
+	// Until is when the launch may be tried again. Why says what prevents the launch now.
 	Until time.Time
 	Why   string
 	// Launched is the number of replacements that were already launched and will be deleted.

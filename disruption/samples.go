@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// Samples returns the number of nodes that could be disrupted for each voluntary reason if there were no budgets.
+// Samples returns, for each voluntary reason, the number of nodes that could be disrupted if there were no budgets.
 func (f *Fleet) Samples() []Sample {
 	var out []Sample
 	for _, r := range VoluntaryReasons() {
@@ -27,8 +27,8 @@ func (f *Fleet) Samples() []Sample {
 	return out
 }
 
-// Samples returns the scores and moves of a plan, and counts its searches that ended early. It takes consolidation policies from the plan's
-// fleet.
+// Samples returns the scores and moves of a plan, and counts its searches that ended early. f is the fleet of the plan; it contains the
+// consolidation policies of the pools.
 func (p *Plan) Samples(f *Fleet) []Sample {
 	if f == nil {
 		return nil
@@ -49,7 +49,7 @@ func (p *Plan) Samples(f *Fleet) []Sample {
 			case b.Block.Code == BlockScore && b.Method == MethodSingleNode:
 				out = append(out, f.moveSamples(b.Block.Pool, "rejected", &b.Block.Score)...)
 			case b.Block.Code == BlockScore && !rejected[b.Block.Pool]:
-				rejected[b.Block.Pool] = true // the batches of one search count only once
+				rejected[b.Block.Pool] = true // one search rejects many batches, but they count only once
 				out = append(out, f.moveSamples(b.Block.Pool, "rejected", &b.Block.Score)...)
 			}
 		}
@@ -99,7 +99,7 @@ func (f *Fleet) policyOf(key v1.PoolKey) string {
 }
 
 // FailureSamples returns counts of a failed command by cause, and of its replacements that were not ready. Decision and consolidation type
-// have separate labels. For a command that was no longer valid or was refused, it returns none.
+// have separate labels. It returns no samples for a command that was no longer valid or was refused.
 func (e *Execution) FailureSamples() []Sample {
 	if e.state != StateFailed && e.state != StateUndoing || e.started.IsZero() {
 		return nil
@@ -123,7 +123,7 @@ func (r *Removal) Samples(moving int) []Sample {
 	return out
 }
 
-// Label returns the value of the removal's reason in metrics. For an interruption it is the kind, in the words of the providers' messages.
+// Label returns the value of the removal's reason in metrics. For an interruption it is the kind of the provider's message.
 func (r *Removal) Label() string {
 	if r.Reason != ReasonInterrupted {
 		return r.Reason.Label()

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// Input is everything that decisions depend on. Survey does not change it.
+// Input contains everything that decisions depend on. Survey does not change it.
 type Input struct {
 	// View is the view of the cluster, with its time and the pools' catalogs. Required; see ViewOf.
 	View *cluster.View
@@ -22,10 +22,10 @@ type Input struct {
 	Buffered map[string]bool
 	// Budgets limit disruption in addition to those of the NodePools.
 	Budgets []Budget
-	// History has the disruptions that started recently, by commands (DisruptionOf) and by force (ForcedDisruption). It must cover the
-	// longest window of a budget with a rate, and Global.CoolDown.
+	// History contains the disruptions that started recently, both by commands (DisruptionOf) and forced ones (ForcedDisruption). It must
+	// cover the longest window of a budget with a rate, and Global.CoolDown.
 	History []Disruption
-	// Unreached are the pools that the last plan did not reach (Plan.Unreached). This plan starts with them.
+	// Unreached are the pools that the last plan did not reach (Plan.Unreached). The next plan starts with these pools.
 	Unreached []v1.PoolKey
 	// BackOff are the pools whose replacements for drift failed recently, or nil if there are none. See BackOff.ForgetGone.
 	BackOff *BackOff
@@ -46,8 +46,8 @@ func (e *InputError) Error() string { return fmt.Sprintf("disruption: input: %s:
 // Fleet is a cluster as disruption sees it at one moment: which nodes are candidates, and why the others are not. It is
 // read-only and safe for concurrent use.
 type Fleet struct {
-	// Candidates may be disrupted by eventual methods. Those without PodBlock may also be disrupted by graceful methods. They are sorted by
-	// name.
+	// Candidates may be disrupted by eventual methods. Candidates without PodBlock may also be disrupted by graceful methods. They are
+	// sorted by name.
 	Candidates []*Candidate
 	// Blocked are all other nodes, with their blocks.
 	Blocked map[string]*Block
@@ -56,7 +56,7 @@ type Fleet struct {
 	picture *survey.Fleet
 }
 
-// Survey looks at every node of the cluster. The error is an *InputError, a *scheduling.SnapshotError for an invalid snapshot, or a
+// Survey examines every node of the cluster. The error is an *InputError, a *scheduling.SnapshotError for an invalid snapshot, or a
 // *pods.BudgetError: if a PodDisruptionBudget can't be read, nobody knows which pods it protects.
 func Survey(in Input) (*Fleet, error) {
 	switch {
@@ -99,7 +99,7 @@ func (f *Fleet) Candidate(name string) *Candidate {
 	return f.picture.ByName[name]
 }
 
-// Eligible returns the candidates that a method accepts, and the blocks of the others, by name.
+// Eligible returns the candidates that a method accepts, sorted, and for all other candidates the block, by name.
 func (f *Fleet) Eligible(m Method) (accepted []*Candidate, refused map[string]*Block) {
 	if f.seen() == nil {
 		return nil, map[string]*Block{}
@@ -107,8 +107,8 @@ func (f *Fleet) Eligible(m Method) (accepted []*Candidate, refused map[string]*B
 	return f.picture.Eligible(m)
 }
 
-// BudgetFaults returns the invalid budgets of NodePools, by pool and index, as *BudgetErrors. Until they are corrected, no node of the pool
-// is disrupted for their reasons.
+// BudgetFaults returns the invalid budgets of NodePools, by pool and index, as *BudgetErrors. Until a budget is corrected, no node of the
+// pool is disrupted for the budget's reasons.
 func (f *Fleet) BudgetFaults() []error {
 	if f.seen() == nil {
 		return nil

@@ -86,8 +86,8 @@ const (
 // Scope selects the nodes of a budget: those that match all fields that are set.
 type Scope = decision.Scope
 
-// Budget limits how much may be disrupted at one time, or within some time: Amount of Unit, or a share of the total, in a Scope, for
-// Reasons, while its Calendar is open.
+// Budget limits how much is disrupted at the same time, or within a period. The limit is Amount of Unit, or a share of the total, for nodes
+// in Scope and for Reasons, while Calendar is open.
 type Budget = decision.Budget
 
 // BudgetError is an invalid Budget.
@@ -101,29 +101,29 @@ func ValidateBudgets(list []Budget) error {
 // BudgetUse is the present use of a budget.
 type BudgetUse = decision.BudgetUse
 
-// Unlimited is PoolUse.Allowed if no budget of the pool covers the reason.
+// Unlimited is the value of PoolUse.Allowed if no budget of the pool limits the reason.
 const Unlimited = decision.Unlimited
 
 // PoolUse is the present use of a NodePool's own budgets for a voluntary reason, for metrics and events.
 type PoolUse = decision.PoolUse
 
-// Window is when budgets allow a node's disruption.
+// Window says when budgets allow a node's disruption.
 type Window = decision.Window
 
-// Calendar says when a budget is in force: for a duration from each time of a schedule.
+// Calendar says when a budget is in force: each time of a schedule opens a window of a fixed duration.
 type Calendar = decision.Calendar
 
 // CalendarError is an invalid calendar.
 type CalendarError = decision.CalendarError
 
-// ParseCalendar reads a schedule as v1.ParseSchedule does, in an IANA time zone ("Europe/Berlin"); an empty zone is UTC. The budget counts
-// for the duration, which is positive, from each time h of the schedule: in [h, h+duration). Zones come from the program's time zone
-// database: import time/tzdata if the system may not have one. The error is a *CalendarError.
+// ParseCalendar reads a schedule as v1.ParseSchedule does, in an IANA time zone ("Europe/Berlin"); an empty zone is UTC. Each time h of the
+// schedule opens the window [h, h+duration), in which the budget is in force; duration must be positive. Zones are looked up in the
+// program's time zone database: import time/tzdata if the system may have no database. The error is a *CalendarError.
 func ParseCalendar(schedule string, duration time.Duration, timeZone string) (*Calendar, error) {
 	return decision.ParseCalendar(schedule, duration, timeZone)
 }
 
-// Candidate is a node that may be disrupted, with what planners need to know about it.
+// Candidate is a node that may be disrupted, with the data that planners need about it.
 type Candidate = decision.Candidate
 
 // Decision is the kind of a command.
@@ -141,11 +141,11 @@ type Member = decision.Member
 // Replacement is a node that a command launches.
 type Replacement = decision.Replacement
 
-// Command is one decision that is carried out as a whole: nodes to remove, and nodes to launch before that.
+// Command is one decision that is carried out as a whole: which nodes to remove, and which nodes to launch first.
 type Command = decision.Command
 
-// TerminationMode returns how a claim's node is terminated, as metrics spell it: gracefully, without a deadline; eventually, with a
-// deadline; or forcefully, with a deadline at once.
+// TerminationMode returns how a claim's node is terminated, as the value of a metric's label: "graceful" (without a deadline), "eventual"
+// (with a deadline) or "forceful" (with an immediate deadline).
 func TerminationMode(claim *v1.NodeClaim) string {
 	return decision.TerminationMode(claim)
 }
@@ -156,7 +156,7 @@ type Event = decision.Event
 // DefaultEventInterval is the time during which an event whose Every is nil is not repeated.
 const DefaultEventInterval = decision.DefaultEventInterval
 
-// EventReason is the reason of a Kubernetes event, spelled as in Karpenter.
+// EventReason is the reason of a Kubernetes event, with the same text as in Karpenter.
 type EventReason = decision.EventReason
 
 // The reasons of the events of disruption.
@@ -182,8 +182,8 @@ const (
 // Due says when a claim's node must be removed, and why.
 type Due = decision.Due
 
-// ExpiryOf returns when the claim's node expires, by the claim's own expireAfter. It returns false if the node never expires or is already
-// being deleted.
+// ExpiryOf returns when the claim's node expires, according to the claim's own expireAfter. It returns false if the node never expires or
+// is already being deleted.
 func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
 	return decision.ExpiryOf(claim)
 }
@@ -225,8 +225,8 @@ const (
 	MetricBackOffSeconds     = decision.MetricBackOffSeconds
 )
 
-// Metrics returns the metrics of this package's Samples. Package provisioning also counts nodeclaims_disrupted_total, for claims that it
-// gives up.
+// Metrics returns the metrics of this package's Samples. Package provisioning also counts nodeclaims_disrupted_total, for claims whose
+// launch it abandons.
 func Metrics() []Metric {
 	return decision.Metrics()
 }
@@ -234,12 +234,12 @@ func Metrics() []Metric {
 // Sample is one value of a metric: an amount to add to a counter, the value of a gauge, or an observation for a histogram.
 type Sample = decision.Sample
 
-// FloorPrices are prices of resources in USD per hour for each core, byte and pod. A proof refers to them. At these prices, the room of a
-// node is worth at most the node's price. This is true for each node that may be launched for a pod of the proof; room for DaemonSets is
-// not counted.
+// FloorPrices are prices of resources in USD per hour for each core, byte and pod. A proof refers to them. At these prices, the capacity of
+// a node is worth at most the node's price. This is true for each node that may be launched for a pod of the proof; capacity for DaemonSets
+// is not counted.
 type FloorPrices = decision.FloorPrices
 
-// Proof shows by a few multiplications that removing this node alone can't be worth it: some of its pods fit on no other node, and new
+// Proof shows by a few multiplications that removing this node alone can't save enough: some of its pods fit on no other node, and new
 // nodes for them cost too much.
 type Proof = decision.Proof
 
@@ -251,8 +251,8 @@ type HomelessPod = decision.HomelessPod
 type Quiet = decision.Quiet
 
 // QuietOf says whether the pool's consolidateAfter has passed for a node that has been quiet since the given time (see
-// Candidate.QuietSince). It never passes for a static pool, for consolidateAfter Never, and for a node that is not initialized: its since
-// is zero. A missing consolidateAfter means 0s.
+// Candidate.QuietSince). consolidateAfter never passes for a static pool, for consolidateAfter Never, and for a node that is not
+// initialized: its since is zero. A missing consolidateAfter means 0s.
 func QuietOf(pool *v1.NodePool, since, now time.Time) Quiet {
 	return decision.QuietOf(pool, since, now)
 }
@@ -287,7 +287,7 @@ func Methods() []Method {
 	return decision.Methods()
 }
 
-// Class says whether a node may be disrupted if its pods must not be disrupted, or if their PodDisruptionBudgets allow no eviction.
+// Class says what happens to a node whose pods must not be disrupted, or whose pods' PodDisruptionBudgets allow no eviction.
 type Class = decision.Class
 
 // The classes.
@@ -296,13 +296,13 @@ const (
 	ClassEventual Class = decision.ClassEventual
 )
 
-// VoluntaryReasons returns the reasons that budgets know, in the order in which they are tried. The caller owns the slice.
+// VoluntaryReasons returns the reasons that budgets can limit, in the order in which they are tried. The caller owns the slice.
 func VoluntaryReasons() []Reason {
 	return decision.VoluntaryReasons()
 }
 
-// Score is how a Balanced pool rates a command: the share of the pool's cost that the command saves, divided by the share of the
-// pool's disruption that it causes.
+// Score is the rating of a command for a pool with the policy Balanced: the share of the pool's cost that the command saves, divided by the
+// share of the pool's disruption that it causes.
 type Score = decision.Score
 
 // Disruption is a disruption that has started. Budgets with a window count them.
@@ -314,8 +314,8 @@ func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 }
 
 // ForcedDisruption returns the history entry for the forced removal of a claim's node by expiry, interruption or repair. No budget can
-// block it. But budgets with a rate count it, and Global leaves the workloads of its pods alone for a while. node may be empty; moving are
-// the pods that must move. Set Price in the result if you know it.
+// block it. But budgets with a rate count it, and Global does not disrupt the workloads of its pods for a while. node may be empty; moving
+// are the pods that must move. Set Price in the result if you know it.
 func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*corev1.Pod, started time.Time) Disruption {
 	return decision.ForcedDisruption(claim, node, r, moving, started)
 }
@@ -333,7 +333,7 @@ const (
 // Verdict says what a plan does with one node and why, with numbers.
 type Verdict = decision.Verdict
 
-// MethodBlock says why a method does not accept a node. If Method is empty, no method accepts it.
+// MethodBlock says why a method does not accept a node. If Method is empty, the block applies to all methods.
 type MethodBlock = decision.MethodBlock
 
 // RejectionCategory says what kind of change made a command invalid.

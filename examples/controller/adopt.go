@@ -33,12 +33,12 @@ type adoptionGuard struct {
 	client client.Client
 	adopt  settings.Adoption
 	log    *slog.Logger
-	// end stops the process for the given reason.
+	// end stops the process; the argument is the reason.
 	end context.CancelCauseFunc
 }
 
-// newAdoptionGuard makes this process act only after the cluster was taken over, and only while Karpenter does not run. It calls
-// end when Karpenter comes back.
+// newAdoptionGuard allows this process to act only after the cluster was taken over, and only while Karpenter does not run. It calls end
+// when Karpenter starts again.
 func newAdoptionGuard(config *rest.Config, options *ctrl.Options, p settings.Process, end context.CancelCauseFunc, log *slog.Logger) (*adoptionGuard, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(coordinationv1.AddToScheme(scheme), corev1.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
@@ -101,8 +101,8 @@ func (t *adoptionGuard) first(ctx context.Context, never bool) error {
 // guardEvery is how often a controller without leader election checks whether Karpenter runs.
 const guardEvery = 10 * time.Second
 
-// add registers the readiness check. Without a leader election lease, add also starts a check that ends the process when Karpenter comes
-// back.
+// add registers the readiness check. Without a leader election lease, add also starts a check that ends the process when Karpenter starts
+// again.
 func (t *adoptionGuard) add(ctx context.Context, mgr ctrl.Manager, p settings.Process) error {
 	if err := mgr.AddReadyzCheck("karpenter", t.guard.Ready); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (t *adoptionGuard) add(ctx context.Context, mgr ctrl.Manager, p settings.Pr
 	}))
 }
 
-// start runs the manager until ctx ends. If ctx ends because Karpenter has come back, start returns that as an error.
+// start runs the manager until ctx ends. If ctx ends because Karpenter has started again, start returns a *HeldError.
 func (t *adoptionGuard) start(ctx context.Context, mgr ctrl.Manager) error {
 	err := mgr.Start(ctx)
 	var held *adoption.HeldError
@@ -171,7 +171,7 @@ func (nobody) Update(context.Context, resourcelock.LeaderElectionRecord) error {
 // RecordEvent does nothing.
 func (nobody) RecordEvent(string) {}
 
-// Identity returns a text that names no process.
+// Identity returns a constant text, because no process holds this lock.
 func (nobody) Identity() string { return "dry-run" }
 
 // Describe describes the lock.

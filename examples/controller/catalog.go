@@ -16,5 +16,5 @@ func simulatedTypes(catalog string) ([]*cloudprovider.InstanceType, error) {
 	return nil, fmt.Errorf("--fake-catalog %q is unknown: it must be generic", catalog)
 }
 
-// genericTypes is the number of generated instance types: enough for a choice in every size.
+// genericTypes is the number of generated instance types: it gives a choice of types for every size.
 const genericTypes = 60

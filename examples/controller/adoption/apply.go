@@ -12,10 +12,10 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Apply writes what Plan computed: drift hashes of the present version on NodePools and NodeClaims, and labels that claims of
-// earlier releases lack. Claims are written before their pools, so that hashes of different versions are never compared. Before
-// that, conditions get a missing reason and observedGeneration. Nothing else is written; nothing is launched, replaced or
-// terminated. Apply returns the number of writes. After an error, such as a write conflict, it can be called again.
+// Apply writes what Plan computed: drift hashes of the present version on NodePools and NodeClaims, and labels that claims of earlier
+// releases lack. Claims are written before their pools, so that hashes of different versions are never compared. First, conditions without
+// a reason or an observedGeneration get them. Nothing else is written; nothing is launched, replaced or terminated. Apply returns the
+// number of writes. After an error, such as a write conflict, it can be called again.
 func Apply(ctx context.Context, c client.Client) (int, error) {
 	var o Observation
 	if err := o.read(ctx, c); err != nil {
@@ -51,9 +51,9 @@ func Apply(ctx context.Context, c client.Client) (int, error) {
 	return written, nil
 }
 
-// complete adds missing reasons and observedGenerations to the conditions of claims and pools, before anything else is written:
-// Karpenter up to 0.36 wrote conditions without them. A CRD that requires a reason refuses every write to such an object, even of
-// a finalizer, and without observedGeneration Ready would stay Unknown. The stored object replaces the one in o.
+// complete adds missing reasons and observedGenerations to the conditions of claims and pools, before anything else is written: Karpenter
+// up to 0.36 wrote conditions without them. A CRD that requires a reason refuses every write to such an object, even of a finalizer.
+// Without observedGeneration, the condition Ready would stay Unknown. The object in o is replaced by the stored object.
 func complete(ctx context.Context, c client.Client, o Observation) (written int, err error) {
 	fill := func(base, next client.Object, list []metav1.Condition) error {
 		completed := conditions.Complete(list)
@@ -88,13 +88,13 @@ func patch(ctx context.Context, c client.Client, base, want client.Object) error
 	return client.IgnoreNotFound(c.Patch(ctx, next, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
 }
 
-// NotAdoptedError says that the cluster has nodes of another controller, and that adoption is off.
+// NotAdoptedError says that the cluster has nodes of another controller, and that the settings do not allow to adopt them.
 type NotAdoptedError struct {
 	// Claims is the number of NodeClaims with an instance that drawknife did not create.
 	Claims int
 }
 
-// Error says how to take them over.
+// Error says how to take over the claims.
 func (e *NotAdoptedError) Error() string {
 	return fmt.Sprintf("%d NodeClaims were launched by another controller: see with --adopt=dry-run what taking them over means, then start with --adopt", e.Claims)
 }

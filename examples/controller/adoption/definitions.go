@@ -57,7 +57,7 @@ func CheckDefinitions(ctx context.Context, reader client.Reader) ([]Finding, err
 	return out, nil
 }
 
-// definitions returns the CRDs of all kinds, with v1beta1 where the kind has this version.
+// definitions returns the CRDs of all kinds. A CRD includes v1beta1 if the kind has this version.
 func definitions() []crds.CRD {
 	out := crds.All()
 	for _, both := range crds.WithV1Beta1() {
@@ -70,7 +70,7 @@ func definitions() []crds.CRD {
 	return append(out, crds.Alpha()...)
 }
 
-// findings returns the effects of the new definition on an object, or none if the object stays unchanged.
+// findings returns what the new definition changes for an object. It returns nothing if the object stays unchanged.
 func (j *judge) findings(ctx context.Context, o *unstructured.Unstructured) []Finding {
 	dropped, errs := j.admit(ctx, o)
 	f := Finding{Kind: o.GetKind(), Name: o.GetName()}

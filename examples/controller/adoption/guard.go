@@ -20,13 +20,13 @@ const DefaultLease = "karpenter-leader-election"
 
 // HeldError says that Karpenter holds its lease and acts on the cluster, so that no other controller may act.
 type HeldError struct {
-	// Lease is Karpenter's lease, Holder the replica that holds it, Until when it expires unless it is renewed.
+	// Lease is Karpenter's lease, Holder is the replica that holds it, and Until is when it expires if it is not renewed.
 	Lease  types.NamespacedName
 	Holder string
 	Until  time.Time
 }
 
-// Error names the lease, its holder and the cure.
+// Error names the lease, its holder, and what to do.
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("Karpenter is running: %s holds the lease %s until %s; two controllers would work against each other: scale Karpenter's deployment to 0 and wait, or end this controller",
 		e.Holder, e.Lease, e.Until.UTC().Format(time.RFC3339))
@@ -40,19 +40,20 @@ type Guard struct {
 	Lease string
 	// Own is this controller's lease. It does not count as Karpenter's lease, even if it has the same name.
 	Own types.NamespacedName
-	// Ignored allows Karpenter to act at the same time: a Karpenter of v1alpha5, whose Provisioners and Machines are other kinds.
+	// Ignored allows Karpenter to act at the same time. This is safe for a Karpenter of v1alpha5, because its Provisioners and Machines are
+	// different kinds.
 	Ignored bool
 	// Clock is the clock. Nil means the real clock.
 	Clock option.Clock
-	// Logger logs when Karpenter starts or stops running; nil discards it.
+	// Logger logs when Karpenter starts or stops running; if it is nil, nothing is logged.
 	Logger *slog.Logger
 
 	mu   sync.Mutex
 	last error
 }
 
-// Check returns a *HeldError while Karpenter's lease is held, and another error if it can't read the lease. Do not act after either error.
-// A released or expired lease is not held.
+// Check returns a *HeldError while Karpenter's lease is held, and another error if it can't read the lease. Do not act after any error. A
+// released or expired lease is not held.
 func (g *Guard) Check(ctx context.Context) error {
 	err := g.check(ctx)
 	g.mu.Lock()

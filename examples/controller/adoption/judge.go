@@ -59,8 +59,8 @@ func newJudge(crd *apiextensions.CustomResourceDefinition, version string) (*jud
 	return &judge{structural: structural, schema: validator, rules: cel.NewValidator(structural, true, celconfig.PerCallLimit)}, nil
 }
 
-// admit returns the paths of the fields that a write of a stored object would drop, and why it can't be written. Validation rules
-// are evaluated as for an update without changes.
+// admit returns the paths of the fields that a write of a stored object would drop, and why it can't be written. Validation rules are
+// evaluated as if the object was updated without changes.
 func (j *judge) admit(ctx context.Context, stored *unstructured.Unstructured) (dropped []string, errs field.ErrorList) {
 	o := stored.DeepCopy()
 	dropped = pruning.PruneWithOptions(o.Object, j.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
@@ -69,7 +69,7 @@ func (j *judge) admit(ctx context.Context, stored *unstructured.Unstructured) (d
 	errs = validation.ValidateCustomResource(nil, o.Object, j.schema)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, j.structural, o.Object)...)
 	if len(errs) > 0 {
-		return dropped, errs // like the API server, which evaluates rules only on objects that match the schema
+		return dropped, errs // like the API server, which evaluates validation rules only if the object matches the schema
 	}
 	errs, _ = j.rules.Validate(ctx, nil, j.structural, o.Object, o.Object, celconfig.RuntimeCELCostBudget)
 	return dropped, errs

@@ -20,7 +20,7 @@ type Observation struct {
 	Nodes  []*corev1.Node
 	// Instances are the instances with the tags of the cluster's nodes, from the provider's List. Nil with InstancesErr.
 	Instances []*v1.NodeClaim
-	// InstancesErr is the error if they could not be listed; then Plan has no findings about them.
+	// InstancesErr is the error if the instances could not be listed; then Plan has no findings about them.
 	InstancesErr error
 	// Supports reports whether the provider manages the node class kind of a reference.
 	Supports func(v1.NodeClassReference) bool
@@ -28,7 +28,8 @@ type Observation struct {
 	Lookup *requirements.Lookup
 	// Types are the instance types of pools by pool key; if a pool is missing, its types are unknown.
 	Types map[v1.PoolKey][]*cloudprovider.InstanceType
-	// Drift is the provider's drift result for launched claims, by v1.QualifiedName; a missing claim means that the provider was not asked.
+	// Drift is the provider's drift result for launched claims, by v1.QualifiedName. The provider was not asked about claims that are
+	// missing.
 	Drift map[string]Drift
 }
 
@@ -46,7 +47,7 @@ func Observe(ctx context.Context, reader client.Reader, provider cloudprovider.C
 		Supports: capabilities.SupportsNodeClass, Lookup: capabilities.Vocabulary.Compile(),
 		Types: map[v1.PoolKey][]*cloudprovider.InstanceType{}, Drift: map[string]Drift{},
 	}
-	// List instances before the claims are read: an instance launched in between must not look as if it had no claim.
+	// List the instances before the claims are read: otherwise an instance that is launched in between would look as if it had no claim.
 	out.Instances, out.InstancesErr = provider.List(ctx)
 	if err := out.read(ctx, reader); err != nil {
 		return out, err

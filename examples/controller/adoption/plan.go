@@ -21,17 +21,17 @@ import (
 type Verdict string
 
 const (
-	// TakenOver: it stays unchanged, and the controller manages it from then on.
+	// TakenOver: the object stays unchanged, and the controller manages it from then on.
 	TakenOver Verdict = "taken over"
-	// Leaving: it is already being deleted, and its deletion is completed.
+	// Leaving: the object is already being deleted, and its deletion is completed.
 	Leaving Verdict = "leaving"
-	// Replaced: its node would be replaced or removed, within its pool's budgets, for a reason that existed before.
+	// Replaced: the object's node would be replaced or removed, within its pool's budgets, for a reason that existed before.
 	Replaced Verdict = "would be replaced"
-	// Ended: it would be terminated at once, because nothing in the cluster needs it.
+	// Ended: the instance or object would be terminated at once, because nothing in the cluster needs it.
 	Ended Verdict = "would be ended"
-	// Refused: the controller does not manage it, or the API server would refuse to write it again.
+	// Refused: the controller does not manage the object, or the API server would refuse to write it again.
 	Refused Verdict = "refused"
-	// Pruned: it loses fields.
+	// Pruned: the object loses fields.
 	Pruned Verdict = "would lose fields"
 )
 
@@ -40,7 +40,7 @@ type Finding struct {
 	// Kind is NodePool, NodeClaim, Node or Instance, or, for an object of v1alpha5, Provisioner or Machine. Name is the name of the object,
 	// or the provider ID of the instance.
 	Kind, Name string
-	// Pool and Node are the pool and the node that the object belongs to, if known. Pool is the String of its key.
+	// Pool and Node are the pool and the node that the object belongs to, if known. Pool is the String of the pool's key.
 	Pool, Node string
 	Verdict    Verdict
 	// Reason says why, and what to do; empty if no explanation is needed.
@@ -56,7 +56,7 @@ func (f Finding) String() string {
 	return text
 }
 
-// Harmless reports whether nothing would be replaced, terminated or refused, or lose fields.
+// Harmless reports whether no object or instance would be replaced, terminated or refused, or lose fields.
 func Harmless(findings []Finding) bool {
 	return !slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict != TakenOver && f.Verdict != Leaving })
 }

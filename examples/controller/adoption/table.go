@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// WriteTable prints the findings as a table with a line of sums.
+// WriteTable prints the findings as a table, with the numbers of findings in the last line.
 func WriteTable(w io.Writer, findings []Finding) error {
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(table, "KIND\tNAME\tNODEPOOL\tNODE\tVERDICT\tREASON")

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// These are the times for which certificates are valid, and the times before expiry at which they are renewed. An authority outlives
-// several certificates, so that the trust bundle does not change with each.
+// These are the validity periods of certificates, and the times before expiry at which they are renewed. An authority outlives several
+// certificates, so that the trust bundle does not change with each certificate.
 const (
 	authorityFor     = 5 * 365 * 24 * time.Hour
 	authorityRenewed = 365 * 24 * time.Hour
@@ -28,7 +28,7 @@ const (
 	skew = time.Hour
 )
 
-// keptCertificate is the content of the Secret, as PEM.
+// keptCertificate is the content of the Secret; all fields are PEM.
 type keptCertificate struct {
 	// authorities are the trusted authorities: the present one first, then the previous one while it is valid.
 	authorities []byte

@@ -20,12 +20,12 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// Converter converts objects from one API version to another. The zero value is ready, but knows no pools. It is safe for
-// concurrent use if OwnerExpireAfter is.
+// Converter converts objects from one API version to another. The zero value is ready to use, but knows no pools. It is safe for concurrent
+// use if OwnerExpireAfter is.
 type Converter struct {
-	// OwnerExpireAfter returns the expireAfter of the pool with that name: v1beta1 has this field only on the pool, v1 also on the claim.
-	// It is unset if there is no such pool. Nil means that no pool is known, and that claims of v1beta1 never expire. Its error makes the
-	// conversion fail.
+	// OwnerExpireAfter returns the expireAfter of the pool with the given name: in v1beta1 only the pool has this field, in v1 also the
+	// claim. The result is unset if there is no such pool. Nil means that no pool is known, and that claims of v1beta1 never expire. If it
+	// returns an error, the conversion fails.
 	OwnerExpireAfter func(ctx context.Context, pool string) (v1.NillableDuration, error)
 }
 
@@ -55,7 +55,7 @@ type object = map[string]any
 
 // pair is a kind with its two API versions.
 type pair struct {
-	// up converts the JSON text of a v1beta1 object to a v1 object, and down the JSON text of a v1 object to a v1beta1 object.
+	// up converts the JSON text of a v1beta1 object to a v1 object, and down converts the JSON text of a v1 object to a v1beta1 object.
 	up, down func([]byte) (any, error)
 	// later and earlier return an error for fields that the types of v1 and v1beta1 don't have.
 	later, earlier func([]byte) error
@@ -187,8 +187,8 @@ func (c Converter) convert(ctx context.Context, text []byte, from, to schema.Gro
 	return aside.putBack(converted), nil
 }
 
-// expiry sets expireAfter of hub, a claim, to that of the claim's pool, unless the annotation LaterFieldsAnnotationKey of old contains an
-// expireAfter.
+// expiry sets expireAfter of the claim hub to the value of the claim's pool, unless the annotation LaterFieldsAnnotationKey of old contains
+// an expireAfter.
 func (c Converter) expiry(ctx context.Context, old, hub object) error {
 	for _, f := range fieldsOf(annotationsOf(old)[LaterFieldsAnnotationKey]) {
 		if len(f.Path) == 2 && f.Path[1] == "expireAfter" {

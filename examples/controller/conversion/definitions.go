@@ -14,7 +14,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// DefinitionNames returns the CustomResourceDefinitions of the kinds that are converted. The caller owns the slice.
+// DefinitionNames returns the names of the CustomResourceDefinitions of the kinds that are converted. The caller owns the slice.
 func DefinitionNames() []string {
 	var out []string
 	for _, c := range crds.WithV1Beta1() {
@@ -23,8 +23,8 @@ func DefinitionNames() []string {
 	return out
 }
 
-// Trust makes the API server trust the PEM certificates when it calls the webhook. Use it if no Keeper manages the serving
-// certificate. CRDs without a conversion webhook are not changed.
+// Trust writes the PEM certificates to the CRDs, so that the API server trusts them when it calls the webhook. Use it if no Keeper manages
+// the serving certificate. CRDs without a conversion webhook are not changed.
 func Trust(ctx context.Context, c client.Client, bundle []byte, log *slog.Logger) error {
 	return putBundle(ctx, c, DefinitionNames(), bundle, log)
 }

@@ -1,9 +1,9 @@
-// Package conversion is the conversion webhook between v1beta1 and v1 of NodePools, NodeClaims and EC2NodeClasses. With it, a
+// Package conversion is the conversion webhook between v1beta1 and v1 of NodePools, NodeClaims and EC2NodeClasses. With this webhook, a
 // cluster can serve both versions while its manifests, tools and stored objects are moved to v1.
 //
-// Converter converts one object. Handler is the webhook, for ConversionReview v1. Keeper creates the serving certificate, stores
-// it in a Secret, renews it in time and writes the CA bundle to the CRDs. Files reads a certificate that is managed elsewhere.
-// With controller-runtime:
+// Converter converts one object. Handler is the webhook, for ConversionReview v1. Keeper creates the serving certificate, stores it in a
+// Secret, renews it in time and writes the CA bundle to the CRDs. Files reads a certificate that another program manages. With
+// controller-runtime:
 //
 //	keeper := &conversion.Keeper{Client: c, Namespace: "kube-system", Secret: "drawknife-webhook", DNSNames: conversion.ServiceNames("drawknife", "kube-system")}
 //	if err := keeper.Ensure(ctx); err != nil {
@@ -14,10 +14,10 @@
 //
 // # Nothing is lost
 //
-// Each version has fields that the other version lacks. A conversion stores such fields in an annotation: each with its value, and with the
-// value that the field would have after a conversion there and back without the annotation. On the way back, the field is restored if the
-// object still has that second value. If the object was changed in the meantime, the change counts. So an object can be read, written or
-// stored in either version without losing anything.
+// Each version has fields that the other version lacks. A conversion stores such fields in an annotation: for each field its value, and the
+// value that the field would have after a conversion there and back without the annotation. When the object is converted back, the field is
+// restored if the object still has that second value. If the field was changed in the meantime, the changed value is used. So an object can
+// be read, written or stored in either version, and nothing is lost.
 //
 // Karpenter's API itself has annotations for some values: the kubelet block of a pool, the version of an image alias, and the fact that a
 // class was for Ubuntu. A converted object is not validated: a stored object must stay readable, and the code that uses it reports errors.

@@ -17,18 +17,18 @@ const (
 	EarlierFieldsAnnotationKey = "compatibility.drawknife.dev/v1beta1-fields"
 )
 
-// field is a field that has another value after a conversion to the other version and back.
+// field is a field whose value changes in a conversion to the other version and back.
 type field struct {
 	// Path is the list of names from the object to the field; the first is spec or status.
 	Path []string `json:"path"`
-	// Was is its value after the conversion to the other version and back; nil if it is lost. If the field still has this value when the
-	// object is converted back, Is replaces it.
+	// Was is the field's value after the conversion to the other version and back; nil if the field is lost. If the field still has this
+	// value when the object is converted back, Is replaces it.
 	Was *json.RawMessage `json:"was,omitempty"`
-	// Is is the original value; nil if there was none.
+	// Is is the original value; nil if the field was not set.
 	Is *json.RawMessage `json:"is,omitempty"`
 }
 
-// The type there is the conversion in one direction. It stores in an annotation the values that the other direction needs.
+// The type named there is the conversion in one direction. It stores in an annotation the values that the other direction needs.
 type there struct {
 	// forth converts an object, and back converts the result back.
 	forth, back func([]byte) (any, error)
@@ -49,7 +49,7 @@ func (t there) convert(raw object) (object, error) {
 	}
 	out := plain
 	if fields := fieldsOf(kept); len(fields) > 0 {
-		// If an annotation was written by hand, it must not make the object unreadable.
+		// An annotation may have been written by hand, but it must not make the object unreadable.
 		if restored := put(plain, fields); t.sound(restored) {
 			out = restored
 		}
@@ -105,7 +105,7 @@ func apply(convert func([]byte) (any, error), o object) (object, error) {
 	return out, kjson.Unmarshal(text, &out)
 }
 
-// fieldsOf reads an annotation. It ignores an unreadable annotation, and fields outside spec and status.
+// fieldsOf reads the fields in the text of an annotation. It ignores an unreadable annotation, and fields outside spec and status.
 func fieldsOf(text string) []field {
 	var fields []field
 	if text == "" || json.Unmarshal([]byte(text), &fields) != nil {
@@ -150,13 +150,13 @@ func difference(path []string, was, is object) []field {
 func raw(value any) *json.RawMessage {
 	text, err := json.Marshal(value)
 	if err != nil {
-		text = []byte("null") // can't happen: it was read from JSON
+		text = []byte("null") // can't happen, because the value was read from JSON
 	}
 	message := json.RawMessage(text)
 	return &message
 }
 
-// put returns the object with the original value Is of each field that still has the value Was.
+// put returns the object in which each field that still has the value Was has its original value Is again.
 func put(o object, fields []field) object {
 	out := copied(o)
 	for _, f := range fields {

@@ -36,7 +36,7 @@ type Handler struct {
 	Logger *slog.Logger
 }
 
-// ServeHTTP answers one review.
+// ServeHTTP answers one ConversionReview.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
@@ -81,7 +81,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // mostNamed is the maximum number of objects in a message.
 const mostNamed = 10
 
-// respond converts all objects; its result is an error if an object can't be converted.
+// respond converts all objects of a review. If an object can't be converted, the result is an error that names it.
 func (h *Handler) respond(r *http.Request, request *apiextensionsv1.ConversionRequest) *apiextensionsv1.ConversionResponse {
 	response := &apiextensionsv1.ConversionResponse{UID: request.UID, Result: metav1.Status{Status: metav1.StatusSuccess}}
 	var failed []string

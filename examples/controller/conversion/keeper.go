@@ -49,7 +49,7 @@ func ServiceNames(service, namespace string) []string {
 	return []string{service + "." + namespace + ".svc"}
 }
 
-// attempts is how often a write is tried if other replicas write at the same time.
+// attempts is how often a write is tried when other replicas write at the same time.
 const attempts = 5
 
 // Ensure creates or renews the certificate if necessary, makes the API server trust it, and serves it from then on. Call it before serving,
@@ -81,7 +81,7 @@ func (k *Keeper) ensure(ctx context.Context) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// Publish the authority's certificate before a certificate that it has signed is used.
+	// Publish the certificate of the authority before a certificate that the authority has signed is used.
 	if err := putBundle(ctx, k.Client, k.definitions(), kept.authorities, k.log()); err != nil {
 		return false, err
 	}
@@ -121,7 +121,7 @@ func (k *Keeper) store(ctx context.Context, secret *corev1.Secret, kept keptCert
 // ErrNoCertificate is the error of a TLS handshake before Ensure succeeded.
 var ErrNoCertificate = errors.New("there is no certificate yet")
 
-// GetCertificate is for tls.Config.
+// GetCertificate returns the serving certificate, for use in tls.Config.
 func (k *Keeper) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if c := k.shown.Load(); c != nil {
 		return c, nil
@@ -130,8 +130,8 @@ func (k *Keeper) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) 
 }
 
 // renewEvery is how often Start calls Ensure. The interval is short for three reasons. A certificate renewed by another replica must be
-// served long before the old one expires. CRDs that are installed or replaced after the start need the CA bundle soon. And a CRD may have
-// the authority of a replica that stopped before it found another authority in the Secret.
+// served long before the old one expires. CRDs that are installed or replaced after the start need the CA bundle soon. And a replica may
+// have stored its authority in a CRD, and stopped before it saw that the Secret has another authority.
 const renewEvery = 5 * time.Minute
 
 // Start calls Ensure every five minutes until ctx ends. Errors are logged and the call is repeated.
@@ -174,7 +174,7 @@ type certified interface {
 	GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error)
 }
 
-// TLS returns a function that makes a server use the certificates of from.
+// TLS returns a function that changes the TLS configuration of a server, so that it uses the certificates of from.
 func TLS(from certified) func(*tls.Config) {
 	return func(c *tls.Config) {
 		c.MinVersion = tls.VersionTLS12

@@ -18,16 +18,15 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// Migrator stores every object in the storage version of its CRD, and then removes the other versions from the CRD's
-// status.storedVersions. Only then can the older version be removed from the CRD. Objects that already have the storage version
-// are not written again.
+// Migrator stores every object in the storage version of its CRD, and then removes the other versions from the CRD's status.storedVersions.
+// The older version can be removed from the CRD only after that. Objects that already have the storage version are not written again.
 type Migrator struct {
 	// Client reads and writes without a cache.
 	Client client.Client
 	// Definitions are the names of CustomResourceDefinitions; nil means DefinitionNames.
 	Definitions []string
-	// Settle is how long to wait, after a definition has changed, until the API server stores objects in the new version: objects
-	// written before are stored in the old one, and nothing reports that. Nil is DefaultSettle.
+	// Settle is how long to wait, after a definition has changed, until all API servers store objects in the new version. Before that they
+	// store objects in the old version, and nothing reports this. Nil is DefaultSettle.
 	Settle *time.Duration
 	// Logger receives log records of all actions; nil discards them.
 	Logger *slog.Logger
@@ -39,8 +38,8 @@ const DefaultSettle = 10 * time.Second
 // page is how many objects one request lists.
 const page = 500
 
-// Migrate migrates once, and first waits for Settle if there is anything to migrate. It may be called again at any time, and then continues
-// where it failed.
+// Migrate stores all objects once. If there is anything to migrate, it first waits for Settle. It may be called again at any time, and then
+// continues where it failed.
 func (m *Migrator) Migrate(ctx context.Context) error {
 	names := m.Definitions
 	if names == nil {
@@ -91,7 +90,7 @@ func storedVersion(crd *apiextensionsv1.CustomResourceDefinition) string {
 	return crd.Spec.Versions[i].Name
 }
 
-// settle waits for m.Settle: in this time, every API server learns the storage versions of the CRDs that were read before.
+// settle waits for m.Settle. During this time, every API server learns the storage versions of the CRDs that were read before.
 func (m *Migrator) settle(ctx context.Context) error {
 	timer := time.NewTimer(max(0, option.Or(m.Settle, DefaultSettle)))
 	defer timer.Stop()

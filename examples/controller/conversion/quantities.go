@@ -10,12 +10,12 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// stored are quantities that are out of bounds: too long, or with an exponent so large that parsing takes minutes. Older CRDs
-// admit them. A conversion keeps them unchanged: an object that can't be converted would prevent the API server from listing all
-// others.
+// stored contains the quantities of an object that are out of bounds: too long, or with an exponent so large that parsing takes minutes.
+// Older CRDs allow such quantities. A conversion keeps them unchanged: an object that can't be converted would prevent the API server from
+// listing all others.
 type stored struct {
-	// mark is the prefix of the numbers that replace the quantities in the object. It occurs nowhere else in the object. An index follows
-	// the prefix.
+	// mark is the prefix of the numbers that replace the quantities in the object. mark occurs nowhere else in the object. Each number
+	// consists of mark, an index and a 1.
 	mark string
 	// texts are the original quantities, in their order in the object.
 	texts []string
@@ -30,8 +30,8 @@ const (
 	standInEnd   = '1'
 )
 
-// setAside returns the object with a number in place of each quantity that is out of bounds. Values that no CRD admits are not replaced,
-// and are refused later. Its time is linear in the size of the object.
+// setAside returns the object with a number in place of each quantity that is out of bounds. Values that no CRD allows are not replaced;
+// they are refused later. Its time is linear in the size of the object.
 func setAside(object []byte, of reflect.Type) ([]byte, stored) {
 	var s stored
 	found := quantities.FindAll(object, of)
@@ -54,7 +54,8 @@ func setAside(object []byte, of reflect.Type) ([]byte, stored) {
 	return append(out, object[from:]...), s
 }
 
-// unusedMark returns a mark that does not occur in the object. There is always one, because there are more marks than an object has digits.
+// unusedMark returns a mark that does not occur in the object. Such a mark always exists, because there are more marks than an object has
+// digits.
 func unusedMark(object []byte) string {
 	used := make(map[string]bool)
 	for i := range len(object) - markLength + 1 {

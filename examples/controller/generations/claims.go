@@ -12,20 +12,20 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// StateAnnotation is on Machines: JSON with values of a NodeClaim for which a Machine has no field.
+// StateAnnotation is an annotation of Machines: JSON with the values of a NodeClaim for which a Machine has no field.
 const StateAnnotation = "drawknife.dev/machine-state"
 
-// claimState has the parts of a NodeClaim for which a Machine has no field.
+// claimState contains the values of a NodeClaim for which a Machine has no field.
 type claimState struct {
 	// ExpireAfter is the maximum age of the claim's node, if it differs from that of the Provisioner.
 	ExpireAfter *v1.NillableDuration `json:"expireAfter,omitempty"`
-	// TerminationGracePeriod is how long its node may drain.
+	// TerminationGracePeriod is how long the claim's node may drain.
 	TerminationGracePeriod *v1.Duration `json:"terminationGracePeriod,omitempty"`
-	// MinValues has the minValues of requirements, by the requirement's index.
+	// MinValues contains the minValues of requirements, by the requirement's index.
 	MinValues map[int]int `json:"minValues,omitempty"`
-	// LastPodEventTime is when a pod was last bound to its node or removed from it.
+	// LastPodEventTime is when a pod was last bound to the claim's node or removed from it.
 	LastPodEventTime metav1.Time `json:"lastPodEventTime,omitzero"`
-	// ImageID is the image of its instance.
+	// ImageID is the image of the claim's instance.
 	ImageID string `json:"imageID,omitempty"`
 }
 
@@ -53,7 +53,7 @@ func (t *translator) claim(m *v1alpha5.Machine, p *v1alpha5.Provisioner) *v1.Nod
 	return claim
 }
 
-// give copies the state to the claim's fields.
+// give copies the values of the state to the claim's fields.
 func (s *claimState) give(claim *v1.NodeClaim) {
 	if s.ExpireAfter != nil {
 		claim.Spec.ExpireAfter = *s.ExpireAfter
@@ -67,7 +67,7 @@ func (s *claimState) give(claim *v1.NodeClaim) {
 	claim.Status.LastPodEventTime, claim.Status.ImageID = s.LastPodEventTime, s.ImageID
 }
 
-// stateOf returns the parts of a claim for which a Machine has no field, as JSON, or "" if there are none.
+// stateOf returns the values of a claim for which a Machine has no field, as JSON, or "" if there are none.
 func stateOf(claim *v1.NodeClaim, p *v1alpha5.Provisioner) string {
 	state := claimState{
 		TerminationGracePeriod: claim.Spec.TerminationGracePeriod, LastPodEventTime: claim.Status.LastPodEventTime, ImageID: claim.Status.ImageID,
@@ -100,7 +100,7 @@ func expireAfter(p *v1alpha5.Provisioner) v1.NillableDuration {
 	return v1.NewNillableDuration(time.Duration(seconds) * time.Second)
 }
 
-// machine converts the claim to a Machine: to a changed copy of stored or, if stored is nil, to a new Machine of the Provisioner p.
+// machine converts the claim to a Machine. The result is a changed copy of stored or, if stored is nil, a new Machine of the Provisioner p.
 func (t *translator) machine(claim *v1.NodeClaim, stored *v1alpha5.Machine, p *v1alpha5.Provisioner) *v1alpha5.Machine {
 	in := claim.DeepCopy()
 	v1.SetGenerationOf(in, v1.GenerationV1)
