@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
-// idleSettings are settings that this controller reads but ignores. Each function returns why a value is ignored, or "" if the value
-// describes what the controller does anyway.
+// idleSettings are settings that this controller reads but ignores. Each function returns why a value is ignored, or "" if the controller
+// behaves as the value says without reading it.
 var idleSettings = map[string]func(value string, s settings.Settings) string{
 	"aws-partition": always("AWS is reached in the partition that the region is in"),
 

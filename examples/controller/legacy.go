@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
-// loggingConfigMap configured the log of Karpenter up to 0.37.
+// loggingConfigMap is the name of the ConfigMap that configured logging in Karpenter up to 0.37.
 const loggingConfigMap = "config-logging"
 
 // load reads the settings. If the settings name a ConfigMap of old Karpenter releases, it also reads the settings there. All other sources

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/internal/version"
 )
 
-// escaped writes terminal control characters in JSON's escaped form. Each Write gets a complete text, so several goroutines may
-// write.
+// escaped writes terminal control characters in JSON's escaped form. Each call of Write must contain complete text, so several goroutines
+// may write.
 type escaped struct {
 	to io.Writer
 }
@@ -90,7 +90,7 @@ func (o *outputs) named(paths []string) ([]io.Writer, error) {
 
 func (o *outputs) close() {
 	for _, f := range o.open {
-		_ = f.Close() // no output is left to report this error to
+		_ = f.Close() // there is no output to report this error to
 	}
 }
 

@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, out, trouble io.Writer) int {
 		return exitUsage
 	}
 	if p := &loaded.Settings.Process; p.Adopt == settings.AdoptDryRun {
-		p.LogOutputPaths = []string{"stderr"} // standard output has the table
+		p.LogOutputPaths = []string{"stderr"} // the table is written to standard output
 	}
 	logger, closeLog, err := newLogger(loaded.Settings.Process, out, trouble)
 	if err != nil {
@@ -80,7 +80,7 @@ func run(ctx context.Context, args []string, out, trouble io.Writer) int {
 // extraFlags are the program's own flags, in addition to the settings.
 type extraFlags struct {
 	catalog string
-	// out receives output for the person who started the program.
+	// out receives output for the user.
 	out io.Writer
 }
 

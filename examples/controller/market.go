@@ -19,7 +19,7 @@ import (
 )
 
 // newSharing returns the Sharing with which clusters of the account share their use of commitments. It returns nil if planning does not
-// count commitments, or if there is no place for reports.
+// count commitments, or if the settings name no store for the reports.
 func newSharing(mgr ctrl.Manager, s settings.Settings, log *slog.Logger) *market.Sharing {
 	if s.Process.Provider != settings.ProviderAWS || !s.AWS.Commitments && s.Planning.CommitmentsFile == "" {
 		return nil
@@ -36,8 +36,8 @@ func newSharing(mgr ctrl.Manager, s settings.Settings, log *slog.Logger) *market
 	return sharing
 }
 
-// planned is what the provider and the planner share. sharing has the use of commitments by the clusters of the account; it is nil if that
-// is not known. costs are the costs that plans use; they determine the order of launches.
+// planned is what the provider and the planner share. sharing contains the use of commitments by the clusters of the account; it is nil if
+// the use is not known. costs are the costs that plans use; they determine the order of launches.
 type planned struct {
 	sharing *market.Sharing
 	costs   provisioning.LaunchCosts

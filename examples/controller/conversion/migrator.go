@@ -105,7 +105,7 @@ func (m *Migrator) settle(ctx context.Context) error {
 // errDefinitionChanged means that a CRD has changed since settle started.
 var errDefinitionChanged = errors.New("its definition was changed in the meantime")
 
-// migrate writes all objects of a CRD. settled is the CRD as all API servers know it.
+// migrate writes all objects of a CRD. settled is the version of the CRD that all API servers know.
 func (m *Migrator) migrate(ctx context.Context, settled *apiextensionsv1.CustomResourceDefinition) error {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := m.Client.Get(ctx, client.ObjectKeyFromObject(settled), crd); err != nil {

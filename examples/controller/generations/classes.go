@@ -63,7 +63,7 @@ func classOfMachine(m *v1alpha5.Machine) className {
 	return className{m.Spec.MachineTemplateRef.Name, owner}
 }
 
-// plainReference changes a reference to its stored form.
+// plainReference changes the name in a reference to the name that is stored.
 func plainReference(ref *v1.NodeClassReference) {
 	if n := parseClass(ref.Name); n != (className{}) {
 		ref.Name = n.template
@@ -73,8 +73,7 @@ func plainReference(ref *v1.NodeClassReference) {
 	}
 }
 
-// classNotes are facts about a node class that are only kept in memory: they can be computed again from stored objects and the
-// AWS account.
+// classNotes are facts about a node class that are only kept in memory. They can be computed again from stored objects and the AWS account.
 type classNotes struct {
 	of          types.UID
 	annotations map[string]string
@@ -110,7 +109,8 @@ func (t *translator) classKubelet(p *v1alpha5.Provisioner) *awsv1.KubeletConfigu
 	return nil
 }
 
-// class returns a node class of v1alpha5. It returns nil if the class's objects don't exist or can't be converted, as the warnings explain.
+// class returns a node class of v1alpha5. It returns nil if the class's objects don't exist or can't be converted; the warnings explain
+// why.
 func (t *translator) class(template *awsv1alpha1.AWSNodeTemplate, p *v1alpha5.Provisioner) (*awsv1.EC2NodeClass, conversion.Warnings) {
 	var result convert.Result
 	switch {

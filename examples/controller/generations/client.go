@@ -15,7 +15,7 @@ import (
 type translating struct {
 	client.Client
 	reader *reader
-	// live reads from the API server without a cache, because a write starts from the stored object.
+	// live reads from the API server without a cache, because a write is based on the stored object.
 	live *reader
 }
 

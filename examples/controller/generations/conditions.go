@@ -35,7 +35,7 @@ func conditionsOfPool(stored []v1beta1.Condition, generation int64) []metav1.Con
 	return observed(out, generation)
 }
 
-// conditionsOfProvisioner returns the conditions of a pool, and the stored condition Active.
+// conditionsOfProvisioner returns the conditions of the pool, together with the condition Active of stored.
 func conditionsOfProvisioner(pool []metav1.Condition, stored []v1beta1.Condition) []v1beta1.Condition {
 	var out []v1beta1.Condition
 	for _, c := range stored {

@@ -22,10 +22,10 @@
 //
 // # Identity
 //
-// A Provisioner and a NodePool may have the same name. So an object that was created as v1alpha5 has the namespace
-// v1.GenerationV1Alpha5, in memory only: see v1.GenerationOf. The kinds are cluster-scoped and otherwise have no namespace, so
-// keys, requests and work queues distinguish the two without a special type. A node class is referred to by name only, so its
-// name in memory has the generation as a prefix, with a slash, which no API name contains:
+// A Provisioner and a NodePool may have the same name. So an object that was created as v1alpha5 has the namespace v1.GenerationV1Alpha5,
+// in memory only: see v1.GenerationOf. The kinds are cluster-scoped and otherwise have no namespace, so keys, requests and work queues
+// distinguish a Provisioner from a NodePool without a special type. A node class is referred to by name only, so its name in memory has the
+// generation as a prefix, with a slash, which no API name contains:
 //
 //	v1alpha5/TEMPLATE              an AWSNodeTemplate
 //	v1alpha5/TEMPLATE/PROVISIONER  the same with the kubelet block of a Provisioner, which is the node class's in v1
@@ -33,14 +33,13 @@
 //
 // # What is stored
 //
-// New instances of a Provisioner are stored as Machines, like in the last Karpenter release with Provisioners, so you can go back
-// to that release by restarting it. The Machine stores values of a NodeClaim for which it has no field in the annotation
-// StateAnnotation. The resolved status of a node class and the number of nodes of a pool are kept in memory; the next process
-// computes them again.
+// New instances of a Provisioner are stored as Machines, as in the last Karpenter release with Provisioners. So you can go back to that
+// release by restarting it. The Machine stores values of a NodeClaim for which it has no field in the annotation StateAnnotation. The
+// resolved status of a node class and the number of nodes of a pool are kept in memory; the next process computes them again.
 //
 // A write first reads the stored object from the API, and fails if the object has changed since the caller read it. It sends only
 // the difference between the present and the wanted object, so unknown fields are kept.
 //
-// Reconcilers do not see objects that can't be converted, except for Machines: such a Machine appears without a node class. So it
+// Reconcilers do not see objects that can't be converted, except for Machines: such a Machine appears without a node class. So the Machine
 // is not managed, but its instance is not deleted as garbage either.
 package generations

@@ -14,7 +14,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// teller publishes events on stored objects: an event of a v1alpha5 object refers to the object's stored kind.
+// teller publishes events on stored objects: an event of a v1alpha5 object names the object's stored kind.
 type teller struct {
 	recorder.EventRecorder
 	// machines reads Machines and Provisioners from the cache.

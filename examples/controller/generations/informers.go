@@ -16,7 +16,7 @@ import (
 	awsv1alpha1 "github.com/drawknife/drawknife/aws/api/v1alpha1"
 )
 
-// informers is a cache that has objects of both generations.
+// informers is a cache that contains objects of both generations.
 type informers struct {
 	cache.Cache
 	*reader
@@ -37,7 +37,7 @@ func (i *informers) IndexField(ctx context.Context, object client.Object, field 
 	return (&indexer{base: i.Cache, translator: i.translator}).IndexField(ctx, object, field, value)
 }
 
-// source is a stored kind with the conversion of its objects. gone is called for deleted objects, and may be nil.
+// source is a stored kind with the conversion of its objects. gone is called for deleted objects; nil means that nothing is called.
 type source struct {
 	kind   client.Object
 	become func(stored client.Object) []client.Object
@@ -111,7 +111,7 @@ func (i *informers) claimsOf(ctx context.Context, stored client.Object) []client
 	m := stored.(*v1alpha5.Machine)
 	p, err := i.ownerOf(ctx, m.Labels)
 	if err != nil {
-		return nil // the process ends, or the cache has not started; then all events come again
+		return nil // the process ends, or the cache has not started; after the start, all events come again
 	}
 	return []client.Object{i.claim(m, p)}
 }
@@ -155,7 +155,7 @@ func (i *informers) classesOfProvisioner(ctx context.Context, stored client.Obje
 		return nil
 	}
 	if !i.has.templates || i.getClass(ctx, name, class) != nil {
-		return nil // the node template does not exist yet; its own event triggers this again
+		return nil // the node template does not exist yet; when it is created, its event triggers this again
 	}
 	return []client.Object{class}
 }
@@ -191,7 +191,7 @@ func (t translated) OnAdd(stored any, initially bool) {
 	}
 }
 
-// OnUpdate reports that an object appears, changes or disappears because of the update.
+// OnUpdate compares the converted objects before and after the update, and reports which of them appear, change or disappear.
 func (t translated) OnUpdate(before, after any) {
 	old, ok := before.(client.Object)
 	object, also := after.(client.Object)
@@ -221,7 +221,7 @@ func (t translated) OnUpdate(before, after any) {
 // OnDelete reports that the converted object is gone.
 func (t translated) OnDelete(stored any) {
 	if missed, ok := stored.(toolscache.DeletedFinalStateUnknown); ok {
-		stored = missed.Obj // the watch was interrupted: this is the object as it was last seen
+		stored = missed.Obj // the watch was interrupted: Obj is the last known state of the object
 	}
 	o, ok := stored.(client.Object)
 	if !ok {
@@ -235,13 +235,14 @@ func (t translated) OnDelete(stored any) {
 	}
 }
 
-// told is an informer of a stored kind. The field as converts handlers of v1 objects to handlers of the stored kind.
+// told is an informer of a stored kind that is converted to a v1 kind. The field as converts handlers of v1 objects to handlers of the
+// stored kind.
 type told struct {
 	cache.Informer
 	as func(toolscache.ResourceEventHandler) toolscache.ResourceEventHandler
 }
 
-// both is the informer of a v1 kind, together with the informers of the stored kinds that are converted to it.
+// both is the informer of a v1 kind, together with the informers of all stored kinds that are converted to it.
 type both struct {
 	cache.Informer
 	first []told
@@ -317,7 +318,7 @@ func (r *registrations) HasSynced() bool {
 // HasSyncedChecker returns a checker that is done once HasSynced is true.
 func (r *registrations) HasSyncedChecker() toolscache.DoneChecker { return allDone(*r) }
 
-// allDone waits for one registration after the other.
+// allDone is a checker that waits for one registration after the other.
 type allDone []toolscache.ResourceEventHandlerRegistration
 
 // Name returns the name of the first registration's checker.

@@ -20,7 +20,8 @@ type translator struct {
 	options convert.Options
 
 	mu sync.Mutex
-	// pools and classes hold facts that are not stored: about pools, by UID, and about node classes, by name.
+	// pools and classes contain facts that are not stored: pools has facts about pools, by UID; classes has facts about node classes, by
+	// name.
 	pools   map[types.UID]poolNotes
 	classes map[string]classNotes
 }
@@ -42,7 +43,7 @@ func (t *translator) read(object convert.Object, kind schema.GroupVersionKind, o
 	return convert.Read([]convert.Document{{Object: copied}}, options)
 }
 
-// pool converts a Provisioner to a pool. It returns nil if the Provisioner can't be converted, as the warnings explain.
+// pool converts a Provisioner to a pool. It returns nil if the Provisioner can't be converted; the warnings explain why.
 func (t *translator) pool(p *v1alpha5.Provisioner) (*v1.NodePool, conversion.Warnings) {
 	result := t.read(p, provisionerKind, t.options)
 	for _, converted := range result.Objects {
@@ -56,7 +57,7 @@ func (t *translator) pool(p *v1alpha5.Provisioner) (*v1.NodePool, conversion.War
 	return nil, result.Warnings
 }
 
-// placePool sets the pool's generation, the name of its node class, and its status. The parts of the status that a Provisioner lacks come
+// placePool sets the pool's generation, the name of its node class, and its status. The fields of the status that a Provisioner lacks come
 // from t.pools.
 func (t *translator) placePool(pool *v1.NodePool, p *v1alpha5.Provisioner) {
 	v1.SetGenerationOf(pool, v1.GenerationV1Alpha5)

@@ -13,13 +13,13 @@ import (
 	awsv1alpha1 "github.com/drawknife/drawknife/aws/api/v1alpha1"
 )
 
-// reader reads objects of both generations. Get distinguishes them by the key's namespace; lists contain both.
+// reader reads objects of both generations. Get distinguishes the generations by the key's namespace; lists contain objects of both.
 type reader struct {
 	base client.Reader
 	*translator
 }
 
-// notFound returns the API's error for an object that does not exist, or can't be converted to v1.
+// notFound returns the API's error for an object that does not exist. It is also used for an object that can't be converted to v1.
 func notFound(kind string, key client.ObjectKey) error {
 	return apierrors.NewNotFound(schema.GroupResource{Group: v1.Group, Resource: kind}, key.String())
 }

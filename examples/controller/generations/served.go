@@ -21,9 +21,9 @@ import (
 
 // Options of Serve.
 type Options struct {
-	// Legacy are the global settings of v1alpha5. Nil means that none are known.
+	// Legacy are the global settings of v1alpha5. Nil means that no such settings are known.
 	Legacy *convert.LegacySettings
-	// Logger receives reports about objects that are not acted on; nil discards them.
+	// Logger receives reports about objects that are ignored; nil discards the reports.
 	Logger *slog.Logger
 	// Clock is the clock. Nil means the real clock.
 	Clock option.Clock
@@ -43,7 +43,7 @@ func (k kinds) any() bool { return k.provisioners || k.machines || k.templates }
 // pools reports whether Provisioners are managed. This also needs the kind Machine, in which their instances are stored.
 func (k kinds) pools() bool { return k.provisioners && k.machines }
 
-// These kinds are watched, and events are published on them.
+// These kinds are watched, and events are published on their objects.
 var (
 	provisionerKind = v1alpha5.GroupVersion().WithKind(v1alpha5.KindProvisioner)
 	machineKind     = v1alpha5.GroupVersion().WithKind(v1alpha5.KindMachine)
@@ -61,9 +61,9 @@ func kindsOf(mapper meta.RESTMapper) (out kinds, err error) {
 	return out, nil
 }
 
-// Serve returns a manager for reconcilers of v1 that also contains converted v1alpha5 objects, if the cluster has the kinds. It
-// adds reconcilers to mgr that publish events and conditions on v1alpha5 objects. The scheme of mgr must have these kinds: see
-// AddToScheme. Kinds that are installed later are found after a restart.
+// Serve returns a manager for reconcilers of v1 that also contains converted v1alpha5 objects, if the cluster has the kinds. It adds
+// reconcilers to mgr that publish events and conditions on v1alpha5 objects. The scheme of mgr must have these kinds: see AddToScheme.
+// Kinds that are installed later are not served before the program restarts.
 func Serve(mgr ctrl.Manager, o Options) (ctrl.Manager, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -33,7 +33,7 @@ const (
 	ReasonUnconvertible = "Unconvertible"
 	// ReasonNoMachines: the cluster lacks the kind Machine, in which new instances of a Provisioner are stored.
 	ReasonNoMachines = "NoMachines"
-	// ReasonFirstGeneration: the object is managed, but its users should know about differences.
+	// ReasonFirstGeneration: the object is managed, and the event mentions differences that its users should know.
 	ReasonFirstGeneration = "FirstGeneration"
 	// ReasonSuperseded: a v1 object of the same name exists, so nodes of this object can be replaced by nodes of the v1 object.
 	ReasonSuperseded = "Superseded"
@@ -74,7 +74,7 @@ type watcher struct {
 	now    func() time.Time
 
 	mu sync.Mutex
-	// told has the last published message about each object.
+	// told contains the last published message about each object.
 	told map[types.UID]string
 }
 
@@ -98,10 +98,10 @@ func (w *watcher) provisionersOf(ctx context.Context, template client.Object) []
 	return out
 }
 
-// lookAgain is how often to check whether a v1 object of the same name exists.
+// lookAgain is the time between two checks whether a v1 object of the same name exists.
 const lookAgain = 5 * time.Minute
 
-// verdict is the message about an object.
+// verdict is the message about an object, and whether the object is ignored.
 type verdict struct {
 	reason, message string
 	// refused means that the object is ignored.

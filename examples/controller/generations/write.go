@@ -80,7 +80,8 @@ func merged(document, patch map[string]any) map[string]any {
 	return out
 }
 
-// apply sets want to base with the change: with a changed status only if status is true, and otherwise with changed metadata and spec only.
+// apply sets want to the object base with the change applied. If status is true, only the status changes, and otherwise only metadata and
+// spec.
 func (c change) apply(base, want client.Object, status bool) error {
 	fields, err := asMap(base)
 	if err != nil {
@@ -173,7 +174,8 @@ func (c *translating) writeClaim(ctx context.Context, object *v1.NodeClaim, want
 	}
 	before, after := c.live.machine(base, stored, p), c.live.machine(want, stored, p)
 	if status && before.Annotations[StateAnnotation] != after.Annotations[StateAnnotation] {
-		// First write the status values for which Machine has no field, as an annotation: alone they have no effect.
+		// First write the status values for which Machine has no field, as an annotation: without the rest of the status, they have no
+		// effect.
 		noted := before.DeepCopy()
 		noted.Annotations = after.Annotations
 		if err := c.send(ctx, stored, before, noted, false); err != nil {

@@ -22,8 +22,8 @@ import (
 
 // Options say which API versions are served.
 type Options struct {
-	// Webhook is the address of the conversion webhook; with it, v1beta1 is served next to v1. Nil means that only v1 is served. The API
-	// server refuses that while objects may still be stored as v1beta1.
+	// Webhook is the address of the conversion webhook; with a webhook, v1beta1 is served in addition to v1. Nil means that only v1 is
+	// served. The API server refuses such CRDs while objects may still be stored as v1beta1.
 	Webhook *apiextensionsv1.WebhookClientConfig
 	// Alpha also installs the kinds of v1alpha5.
 	Alpha bool
@@ -62,8 +62,8 @@ func (o Options) definitions() ([]*apiextensionsv1.CustomResourceDefinition, err
 	return out, nil
 }
 
-// CRDs creates missing CRDs, updates existing ones, and waits until the API server serves them. Objects are not touched.
-// Parts that an existing CRD has in addition are kept, such as labels, a conversion webhook and its CA bundle.
+// CRDs creates missing CRDs, updates existing ones, and waits until the API server serves them. Objects are not touched. Additional parts
+// of an existing CRD are kept, such as labels, a conversion webhook and its CA bundle.
 func CRDs(ctx context.Context, config *rest.Config, o Options) error {
 	scheme := runtime.NewScheme()
 	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
@@ -82,7 +82,7 @@ func install(ctx context.Context, c client.Client, o Options) error {
 		return err
 	}
 	for _, want := range definitions {
-		// At any time, the API server may write the CRD's conditions, and another replica may write the CRD.
+		// Repeat after a conflict: the API server may write the CRD's conditions at any time, and another replica may write the CRD.
 		err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { return put(ctx, c, want.DeepCopy()) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", want.Name, err)

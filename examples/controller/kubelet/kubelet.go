@@ -1,5 +1,5 @@
-// Package kubelet simulates kubelets on a real API server, for instances that exist only in a test. Nodes register, become ready
-// and send heartbeats; pods bound to them run; terminating pods and the pods of deleted nodes go away.
+// Package kubelet simulates kubelets on a real API server, for instances that exist only in a test. Nodes register, become ready and send
+// heartbeats. Pods that are bound to them run, and terminating pods and the pods of deleted nodes are removed.
 //
 //	s, err := kubelet.Start(ctx, client, kubelet.Options{})
 //	s.Boot(instance.Node(), kubelet.Behaviour{ReadyAfter: time.Second}) // for instance from fake.Options.OnLaunch
@@ -36,15 +36,15 @@ const DefaultHeartbeat = 10 * time.Second
 // workers is the number of goroutines that process pods.
 const workers = 8
 
-// Options of a simulator.
+// Options are the options of a simulator.
 type Options struct {
 	// Heartbeat is how often leases are renewed; more than 0. Nil is DefaultHeartbeat.
 	Heartbeat *time.Duration
-	// Log logs errors whose requests are repeated; nil discards them.
+	// Log logs errors whose requests are repeated; nil discards the errors.
 	Log *slog.Logger
 }
 
-// Behaviour of one instance's kubelet. The zero value is a healthy kubelet without delays.
+// Behaviour says how the kubelet of one instance behaves. The zero value is a healthy kubelet without delays.
 type Behaviour struct {
 	// NeverRegisters means that the instance runs but never creates its Node.
 	NeverRegisters bool
@@ -84,13 +84,13 @@ type instance struct {
 	behaviour Behaviour
 	// off stops the kubelet.
 	off context.CancelFunc
-	// running is true until the power is off.
+	// running is true until PowerOff is called.
 	running bool
-	// registered is true once the Node was created; ready is true once it was ready.
+	// registered is true once the Node was created; ready is true once the Node was ready for the first time.
 	registered, ready bool
 }
 
-// Start starts a simulator without instances. It works until the context ends; Wait waits for its end.
+// Start starts a simulator without instances. It runs until the context ends; Wait waits until it has stopped.
 func Start(ctx context.Context, client kubernetes.Interface, options Options) (*Simulator, error) {
 	if beat := option.Or(options.Heartbeat, DefaultHeartbeat); beat <= 0 {
 		return nil, &option.Error{Package: "kubelet", Option: "Heartbeat", Rule: fmt.Sprintf("is %s: it must be more than 0", beat)}
@@ -120,9 +120,9 @@ func Start(ctx context.Context, client kubernetes.Interface, options Options) (*
 // Wait returns when everything has stopped after the end of the context given to Start.
 func (s *Simulator) Wait() { s.wg.Wait() }
 
-// Boot starts an instance whose kubelet registers the node with that name, labels, taints, provider ID and resources. It returns at once.
-// Pods that are already bound to the node, for example before this process started, are managed too. If an instance of that name already
-// runs, nothing happens.
+// Boot starts an instance whose kubelet registers the node with that name, labels, taints, provider ID and resources. Boot does not wait
+// for the node. Pods that are already bound to the node, for example before this process started, are managed too. If an instance with that
+// node name already runs, nothing happens.
 func (s *Simulator) Boot(node *corev1.Node, behaviour Behaviour) {
 	ctx, off := context.WithCancel(s.ctx)
 	s.mu.Lock()

@@ -21,7 +21,7 @@ import (
 // leaseDuration is the duration that kubelets write into their leases.
 const leaseDuration = 40 * time.Second
 
-// retryEvery is the wait after a failed request.
+// retryEvery is the wait before a failed request is repeated.
 const retryEvery = 250 * time.Millisecond
 
 // attachAnnotation says that the controller manager attaches volumes, as for every kubelet by default.
@@ -83,8 +83,8 @@ func (s *Simulator) restore(ctx context.Context, name string) error {
 	return s.makeReady(ctx, name)
 }
 
-// join creates the Node. The Node may exist already: the response to an earlier attempt was lost, or the kubelet was restarted. If another
-// instance's Node has that name, join returns an error until that Node is gone.
+// join creates the Node. The Node may exist already, because the response to an earlier attempt was lost or the kubelet was restarted. If
+// another instance's Node has that name, join returns an error until that Node is gone.
 func (s *Simulator) join(ctx context.Context, node *corev1.Node) (*corev1.Node, error) {
 	created, err := s.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
 	if !apierrors.IsAlreadyExists(err) {
@@ -100,7 +100,7 @@ func (s *Simulator) join(ctx context.Context, node *corev1.Node) (*corev1.Node, 
 	return there, nil
 }
 
-// unlessGone returns the error, or nil for NotFound.
+// unlessGone returns nil if err is NotFound, and otherwise err.
 func unlessGone(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -147,7 +147,7 @@ func conditions(ready corev1.ConditionStatus, reason string) []corev1.NodeCondit
 	}
 }
 
-// reduce subtracts less from have; no amount falls below zero.
+// reduce subtracts the amounts in less from those in have; no amount falls below zero.
 func reduce(have, less corev1.ResourceList) {
 	for name, quantity := range less {
 		left, ok := have[name]
@@ -163,7 +163,7 @@ func reduce(have, less corev1.ResourceList) {
 }
 
 // tellDrivers writes the node's CSINode. If an earlier node of that name has left a CSINode, tellDrivers deletes it and returns an error,
-// so that the caller tries again: garbage collection would remove it later and leave the node without one.
+// so that the caller tries again. Otherwise garbage collection would delete it later, and the node would have no CSINode.
 func (s *Simulator) tellDrivers(ctx context.Context, node *corev1.Node, behaviour Behaviour) error {
 	drivers := behaviour.Drivers
 	if drivers == nil {

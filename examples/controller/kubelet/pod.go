@@ -14,16 +14,17 @@ import (
 
 // Annotations that set how a simulated pod behaves. Their values are durations such as "1.5s".
 const (
-	// CompletesAfter is how long the pod runs before it succeeds; without it, forever.
+	// CompletesAfter is how long the pod runs before it succeeds. A pod without this annotation runs forever.
 	CompletesAfter = "e2e.drawknife.test/completes-after"
-	// StopsAfter is how long the pod takes to stop when it is deleted, within its grace period; without it, it stops at once.
+	// StopsAfter is how long the pod takes to stop when it is deleted, at most its grace period. A pod without this annotation stops at
+	// once.
 	StopsAfter = "e2e.drawknife.test/stops-after"
 )
 
 // podAddress is the address of every pod; nothing listens there.
 const podAddress = "10.1.0.1"
 
-// syncPod does the kubelet's next step for a pod, and returns when to check it again.
+// syncPod does what the kubelet does next for a pod, and returns when to check the pod again.
 func (s *Simulator) syncPod(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	object, exists, err := s.pods.GetIndexer().GetByKey(key.String())
 	if err != nil || !exists {
@@ -62,7 +63,7 @@ func (s *Simulator) syncPod(ctx context.Context, key types.NamespacedName) (time
 	return 0, nil
 }
 
-// saidUnready reports whether another client marked a running pod as not ready: the node lifecycle controller does that to all pods of a
+// saidUnready reports whether another client marked a running pod as not ready. The node lifecycle controller does this to all pods of a
 // node without recent heartbeats.
 func saidUnready(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {

@@ -81,15 +81,14 @@ func (s *Simulator) classOf(ctx context.Context, claim *corev1.PersistentVolumeC
 	if apierrors.IsNotFound(err) {
 		class, err = s.client.StorageV1().StorageClasses().Get(ctx, name, metav1.GetOptions{})
 	}
-	if err != nil { // %v, not %w: after a NotFound, the caller would not try again
+	if err != nil { // %v, not %w: the caller does not retry if the error chain contains a NotFound
 		return nil, fmt.Errorf("the class of claim %s/%s: %v", claim.Namespace, claim.Name, err)
 	}
 	return class, nil
 }
 
 // zones returns the allowed zones of a claim's volume; an empty list means any zone. wait is true if kube-scheduler must still choose a
-// node. If the chosen node is gone, zones gives the claim back to kube-scheduler, as real drivers do. Otherwise the claim would keep that
-// node forever.
+// node. If the chosen node is gone, zones calls giveBack, as real drivers do. Otherwise the claim would wait for that node forever.
 func (s *Simulator) zones(ctx context.Context, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (zones []string, wait bool, err error) {
 	if selected := claim.Annotations[selectedNodeAnnotation]; selected != "" {
 		node, err := s.nodes.Get(selected)

@@ -16,10 +16,11 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// byNode is the index of pods by their node.
+// byNode is the name of the index of pods by their node.
 const byNode = "node"
 
-// The API server may be unavailable for some seconds, and waits should be short after it is back.
+// These are the shortest and the longest wait before a retry. The API server may be unavailable for some seconds, and waits should be short
+// after it is back.
 const (
 	firstRetry = 20 * time.Millisecond
 	lastRetry  = 2 * time.Second

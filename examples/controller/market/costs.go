@@ -42,7 +42,7 @@ type CostsOptions struct {
 	Terms []planning.CostTerm
 	// Fees returns a cost model whose terms follow the other terms, for example fees.Choices.Models. Nil: none.
 	Fees func(*scheduling.Snapshot) *scheduling.CostModel
-	// Metrics shows how much of commitments is used; nil means that nothing is shown.
+	// Metrics shows how much of the commitments is used; nil means that nothing is shown.
 	Metrics *Metrics
 	// Logger receives errors; nil discards them.
 	Logger *slog.Logger
@@ -54,11 +54,11 @@ type Costs struct {
 	loss    spotrisk.Loss
 
 	mu       sync.Mutex
-	observed time.Time             // when prices and nodes were observed
+	observed time.Time             // the last time at which prices and nodes were observed
 	riskOf   []string              // the pools and catalogs for which the risk was computed
 	risk     []planning.CostTerm   // of spot risk
 	model    *scheduling.CostModel // the last returned model
-	uses     commitments.Uses      // how much the nodes of the last snapshot use of commitments
+	uses     commitments.Uses      // how much of the commitments the nodes of the last snapshot use
 	peers    [][]string            // see Peers
 	failed   string                // the text of the last logged error
 }
@@ -81,7 +81,7 @@ func NewCosts(o CostsOptions) (*Costs, error) {
 	return c, nil
 }
 
-// Model returns the cost model of a snapshot, for reconcilers.Options.CostModel. The pointer stays the same while nothing changes.
+// Model returns the cost model of a snapshot, for reconcilers.Options.CostModel. The same pointer is returned while nothing changes.
 func (c *Costs) Model(s *scheduling.Snapshot) *scheduling.CostModel {
 	if s == nil {
 		return nil
@@ -153,7 +153,7 @@ func (c *Costs) paidTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	return terms
 }
 
-// riskTerms returns the terms of spot risk. They are computed again after a minute, or if the pools have changed.
+// riskTerms returns the terms of spot risk. They are computed again after a minute, and earlier if the pools have changed.
 func (c *Costs) riskTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	if c.options.SpotRisk == nil {
 		return nil

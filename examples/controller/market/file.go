@@ -13,13 +13,13 @@ import (
 // fileEvery is how often a file is checked for changes.
 const fileEvery = time.Minute
 
-// File reads an account's commitments from a file (commitments.Decode), and reads them again when the file has changed. The file may be
+// File reads an account's commitments from a file (commitments.Decode), and reads the file again when it has changed. The file may be
 // mounted from a ConfigMap or a bucket, or written by a program. While the file can't be read, the last content remains in use. It is safe
 // for concurrent use.
 type File struct {
 	// Path is the path of the file. Required.
 	Path string
-	// Logger receives errors, once for each version of the file; nil discards them.
+	// Logger receives errors, once for each version of the file; nil discards the errors.
 	Logger *slog.Logger
 	// Clock is the clock; nil means the real clock.
 	Clock option.Clock

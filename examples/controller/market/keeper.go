@@ -23,19 +23,19 @@ import (
 const (
 	// saveEvery is how often changed content is saved.
 	saveEvery = time.Minute
-	// maxKept limits the total size of the packed parts of a ConfigMap; the API server refuses more than 1 MiB.
+	// maxKept limits the total size of the compressed parts in a ConfigMap; the API server refuses ConfigMaps of more than 1 MiB.
 	maxKept = 900 << 10
-	// maxUnpacked bounds the unpacked size of a part.
+	// maxUnpacked limits the size of a part after decompression.
 	maxUnpacked = 64 << 20
 )
 
 // Part is a piece of data that is kept after the end of the process.
 type Part struct {
-	// Name is the name of its key in the ConfigMap, for example "spot-history".
+	// Name is the name of the part's key in the ConfigMap, without the suffix ".gz", for example "spot-history".
 	Name string
-	// Export returns its content; the bytes are equal as long as nothing has changed.
+	// Export returns the content of the part; the bytes are equal as long as nothing has changed.
 	Export func() ([]byte, error)
-	// Import reads the content that Export returned in this process or in another one.
+	// Import reads content that Export returned in this process or in another process.
 	Import func([]byte) error
 }
 
@@ -52,11 +52,11 @@ func SpotHistory(m *spotrisk.Market) Part {
 	}
 }
 
-// Keeper keeps parts in a ConfigMap, compressed by gzip. A part's key is its name with the suffix ".gz". The leader reads it when it
-// starts, and writes what has changed every minute and when it ends. A part that can't be read is ignored and later replaced; a part that
-// does not fit is not saved. Both are logged. The ConfigMap can be copied to another cluster, or its parts to files: see docs/spot.md.
+// Keeper keeps parts in a ConfigMap, compressed by gzip. A part's key is its name with the suffix ".gz". The leader reads the ConfigMap
+// when it starts, and writes changed parts every minute and when it ends. A part that can't be read is ignored and later replaced; a part
+// that does not fit is not saved. Both are logged. You can copy the ConfigMap to another cluster, or its parts to files: see docs/spot.md.
 type Keeper struct {
-	// Client writes and Reader reads; a Reader without a cache needs no permission to list. Required.
+	// Client writes the ConfigMap, and Reader reads it; a Reader without a cache needs no permission to list. Required.
 	Client client.Client
 	Reader client.Reader
 	// Namespace and Name are those of the ConfigMap. Required.
@@ -69,10 +69,10 @@ type Keeper struct {
 	saved map[string][]byte // parts as they were last saved or read, compressed
 }
 
-// NeedLeaderElection returns true: one process writes.
+// NeedLeaderElection returns true: only one process writes.
 func (k *Keeper) NeedLeaderElection() bool { return true }
 
-// Start loads, and then saves until ctx ends.
+// Start loads the parts, and then saves them until ctx ends.
 func (k *Keeper) Start(ctx context.Context) error {
 	for {
 		err := k.Load(ctx)
@@ -80,7 +80,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 			break
 		}
 		k.log().Warn("cannot read history, retrying", "configMap", k.Namespace+"/"+k.Name, "error", err)
-		select { // do not save now: this would replace content that could not be read
+		select { // do not save now, because this would replace content that could not be read
 		case <-ctx.Done():
 			return nil
 		case <-time.After(saveEvery):

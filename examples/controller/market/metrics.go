@@ -15,7 +15,7 @@ type Metrics struct {
 	scores                         prometheus.Counter
 }
 
-// NewMetrics registers the metrics; nil for a nil registerer.
+// NewMetrics registers the metrics. It returns nil if registerer is nil.
 func NewMetrics(registerer prometheus.Registerer) (*Metrics, error) {
 	if registerer == nil {
 		return nil, nil

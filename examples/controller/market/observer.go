@@ -48,7 +48,8 @@ func marketOf(key cloudprovider.OfferingKey) (spotrisk.Key, bool) {
 	return spotrisk.Key{InstanceType: key.InstanceType, Zone: key.Zone}, key.CapacityType == v1.CapacityTypeSpot && key.InstanceType != "" && key.Zone != ""
 }
 
-// spotOf returns the instance type and zone of a spot node. It returns false if the node has not joined, leaves, or is not spot.
+// spotOf returns the instance type and zone of a spot node. It returns false if the node has not joined, is being removed, or is not a spot
+// node.
 func spotOf(n *scheduling.Node) (spotrisk.Key, bool) {
 	if n.Object == nil || n.Leaving {
 		return spotrisk.Key{}, false

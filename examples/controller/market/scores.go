@@ -27,8 +27,8 @@ const (
 )
 
 // Scores requests spot placement scores for the instance types of the cluster's spot nodes, together with their peers: types with as many
-// vCPUs and as much memory. Each type of such a group gets the score of the group. Groups with the most nodes come first. Groups beyond the
-// limit Configurations are not requested.
+// vCPUs and as much memory. Each type of such a group gets the score of the group. Scores of the groups with the most nodes are requested
+// first. Scores of groups beyond the limit Configurations are not requested.
 type Scores struct {
 	// Ask returns the scores of zones for spot capacity of any of the types, for example aws.Provider.SpotPlacementScores. Required.
 	Ask func(ctx context.Context, types []string) (map[string]int, error)
@@ -135,7 +135,7 @@ func peersOf(s *scheduling.Snapshot) [][]string {
 	return out
 }
 
-// gibibytes returns the memory, rounded: for types of one size, the memory that the hypervisor uses differs a little.
+// gibibytes returns the memory in GiB, rounded, because the memory that the hypervisor uses differs a little between types of one size.
 func gibibytes(capacity corev1.ResourceList) int64 {
 	const gib = 1 << 30
 	return (capacity.Memory().Value() + gib/2) / gib

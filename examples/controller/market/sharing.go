@@ -27,9 +27,9 @@ import (
 // shareEvery is how often a cluster reports its use, and reads the reports of others.
 const shareEvery = time.Minute
 
-// Store contains the reports of an account's clusters to each other.
+// Store contains the reports that the clusters of an account make for each other.
 type Store interface {
-	// Put stores the report of one cluster, in place of its last one.
+	// Put stores the report of one cluster, and replaces the cluster's last report.
 	Put(context.Context, commitments.ClusterUse) error
 	// List returns the reports of all clusters. Reports that can't be read are left out, and the error names them.
 	List(context.Context) ([]commitments.ClusterUse, error)
@@ -52,7 +52,7 @@ type Sharing struct {
 	reports []commitments.ClusterUse
 }
 
-// NeedLeaderElection returns true: one process reports.
+// NeedLeaderElection returns true: only one process reports.
 func (s *Sharing) NeedLeaderElection() bool { return true }
 
 // Start reports and reads until ctx ends.
@@ -118,7 +118,7 @@ const maxReports = 1000
 
 var plainName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_.-]{0,99}$`)
 
-// Put implements Store. The file is replaced atomically, so that nobody reads half of it.
+// Put implements Store. The file is replaced atomically, so that no reader gets only a part of it.
 func (d Directory) Put(_ context.Context, use commitments.ClusterUse) error {
 	if !plainName.MatchString(use.Cluster) {
 		return fmt.Errorf("cluster %q: its name can't be that of a file: use letters, digits, '-', '_' and '.'", use.Cluster)
@@ -149,7 +149,7 @@ func (d Directory) List(context.Context) ([]commitments.ClusterUse, error) {
 		}
 		use, err := readUse(filepath.Join(string(d), entry.Name()))
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // it was replaced or removed in the meantime
+		case errors.Is(err, fs.ErrNotExist): // the file was replaced or removed in the meantime
 		case err != nil:
 			errs = append(errs, fmt.Errorf("report %s: %w", entry.Name(), err))
 		default:
@@ -171,7 +171,7 @@ func readUse(name string) (commitments.ClusterUse, error) {
 // ConfigMap is a Store in a ConfigMap with a key for each cluster. All clusters that share it write to the API server that has the
 // ConfigMap.
 type ConfigMap struct {
-	// Client writes and Reader reads. Required.
+	// Client writes the ConfigMap, and Reader reads it. Required.
 	Client client.Client
 	Reader client.Reader
 	// Namespace and Name. Required.

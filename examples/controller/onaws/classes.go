@@ -113,7 +113,8 @@ func (r *classReconciler) observe(ctx context.Context, class *awsv1.EC2NodeClass
 	return observed, nil
 }
 
-// write stores the result: claims first, then the class. It writes an object only if it is unchanged since it was read.
+// write stores the result: the annotations of NodeClaims first, then the class. It writes an object only if it is unchanged since it was
+// read.
 func (r *classReconciler) write(ctx context.Context, observed *aws.ObservedNodeClass, result *aws.ReconciledNodeClass) error {
 	for _, annotations := range result.NodeClaims {
 		for _, claim := range observed.NodeClaims {

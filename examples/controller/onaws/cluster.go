@@ -18,10 +18,10 @@ import (
 type Cluster struct {
 	// Found returns the details from EKS. Required.
 	Found aws.ClusterInfoSource
-	// Endpoint and CABundle override those from EKS. With an Endpoint, EKS need not be reachable.
+	// Endpoint and CABundle override the values from EKS. If Endpoint is set, EKS need not be reachable.
 	Endpoint, CABundle string
-	// Version returns the API server's version, such as "1.35". It overrides the version from EKS, because nodes must not be newer than
-	// the API server. Nil means that the version is read from EKS.
+	// Version returns the API server's version, such as "1.35". The result overrides the version from EKS, because nodes must not be newer
+	// than the API server. Nil means that the version is read from EKS.
 	Version func() (string, error)
 	// Logger logs, at most every ten minutes, that EKS does not respond. Nil discards it.
 	Logger *slog.Logger
@@ -35,7 +35,7 @@ type Cluster struct {
 }
 
 const (
-	// tellEvery is the minimum interval of the log line that EKS does not respond.
+	// tellEvery is the minimum interval between two log lines that EKS does not respond.
 	tellEvery = 10 * time.Minute
 	// versionEvery is how often the API server is asked for its version.
 	versionEvery = 5 * time.Minute
@@ -106,7 +106,7 @@ func ServerVersion(api discovery.ServerVersionInterface) func() (string, error) 
 		if err != nil {
 			return "", fmt.Errorf("asking the API server for its version: %w", err)
 		}
-		minor := strings.TrimRight(info.Minor, "+") // EKS appends "+" to the minor version
+		minor := strings.TrimRight(info.Minor, "+") // EKS appends "+" to the minor version, which is removed here
 		if info.Major == "" || minor == "" {
 			return "", fmt.Errorf("asking the API server for its version: unexpected answer %q.%q", info.Major, info.Minor)
 		}

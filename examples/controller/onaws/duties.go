@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Periods of the duties.
+// Times of the duties.
 const (
 	reviewEvery  = time.Minute
 	profileRetry = 5 * time.Minute
@@ -31,11 +31,11 @@ const (
 const taggedAnnotation = "karpenter.k8s.aws/tagged"
 
 // duties are periodic tasks of the leader for the AWS provider: tags that were unknown at launch, lost or ending reservations, and unused
-// instance profiles. Instances without a claim are not terminated here, but by garbage collection.
+// instance profiles. Garbage collection, not this code, terminates instances without a claim.
 type duties struct {
 	provider *aws.Provider
 	client   client.Client
-	// reader reads without a cache: a stale cache could make a used profile look unused.
+	// reader reads without a cache, because a profile that is used could look unused in a stale cache.
 	reader client.Reader
 	log    *slog.Logger
 }
@@ -88,7 +88,7 @@ func (d *duties) review(ctx context.Context) {
 }
 
 func (d *duties) complain(ctx context.Context, failure string, err error, more ...any) {
-	if ctx.Err() == nil && !apierrors.IsConflict(err) { // after a conflict, the next review in a minute repeats the task
+	if ctx.Err() == nil && !apierrors.IsConflict(err) { // after a conflict, the next review repeats the task, within a minute
 		d.log.Warn(failure, append(more, "error", err)...)
 	}
 }
@@ -115,8 +115,9 @@ func (d *duties) tag(ctx context.Context, claim *v1.NodeClaim) error {
 	return client.IgnoreNotFound(d.client.Patch(ctx, next, unchangedSince(claim)))
 }
 
-// carryOut deletes a claim whose capacity block ends, or relabels a claim whose instance has left its reservation. The node is relabelled
-// before the claim: the next review checks only the claim's labels, so it repeats the task if only the node was changed.
+// carryOut carries out a reservation duty: it deletes a claim whose capacity block ends, or relabels a claim whose instance has left its
+// reservation. The node is relabelled before the claim. The next review checks only the claim's labels, so it repeats the task if only the
+// node was changed.
 func (d *duties) carryOut(ctx context.Context, duty aws.ReservationDuty) error {
 	claim := &v1.NodeClaim{}
 	if err := d.client.Get(ctx, types.NamespacedName{Name: duty.NodeClaim}, claim); err != nil {
@@ -168,7 +169,7 @@ func (d *duties) collectProfiles(ctx context.Context) time.Duration {
 		d.log.Info("deleted unused instance profiles", "profiles", deleted)
 	}
 	if again <= 0 {
-		return never // this provider creates no profiles
+		return never // this provider does not create profiles
 	}
 	return again
 }

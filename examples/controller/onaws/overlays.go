@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
 )
 
-// Provider is an aws.Provider that launches instances by prices with NodeOverlays applied.
+// Provider is an aws.Provider whose launches use prices with NodeOverlays applied.
 type Provider struct{ *aws.Provider }
 
 // InstanceTypes returns the instance types of the pool's node class without overlays: planning applies NodeOverlays itself, and
@@ -33,8 +33,8 @@ func ofNoPool(pool *v1.NodePool) *v1.NodePool {
 	return &plain
 }
 
-// overlays applies the cluster's NodeOverlays to instance types, like planning: an overlay is valid for all pools or for none, so
-// all pools are evaluated together.
+// overlays applies the cluster's NodeOverlays to instance types, like planning. It evaluates all pools together, because an overlay is
+// valid for all pools or for no pool.
 type overlays struct {
 	client client.Reader
 	lookup *requirements.Lookup
@@ -71,7 +71,7 @@ func (o *overlays) Overlay(ctx context.Context, nodePool string, types []*cloudp
 		case v1.QualifiedName(pool) == nodePool:
 			entry.Types, known = types, pool.Key()
 		case !pool.Conditions().IsTrue(v1.ConditionReady):
-			continue // planning also leaves the pool out
+			continue // planning also leaves out pools that are not ready
 		default:
 			var err error
 			if entry.Types, err = o.types(ctx, pool); err != nil {
@@ -109,7 +109,7 @@ func (o *overlays) apply(in overlay.Input) *overlay.Result {
 	if o.result == nil || !sameInput(o.in, in) {
 		in.Previous = o.result
 		o.result = overlay.Apply(in)
-		in.Previous = nil // so that earlier results can be freed
+		in.Previous = nil // do not refer to earlier results, so that they can be freed
 		o.in = in
 	}
 	return o.result

@@ -28,21 +28,21 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Options of New, in addition to the provider's Config.
+// Options are the options of New, in addition to the provider's Config.
 type Options struct {
-	// Cluster has the details of the cluster that nodes need to join it. Nil means that they are read from EKS.
+	// Cluster returns the details of the cluster that nodes need to join it. Nil means that they are read from EKS.
 	Cluster aws.ClusterInfoSource
 	// Clients creates the AWS clients. Nil means clients with the credentials of the environment.
 	Clients aws.Clients
 	// SharingClusters returns the names of other clusters that report their use of commitments; see aws.Options. Nil means that there are
-	// none.
+	// no such clusters.
 	SharingClusters func() []string
-	// LaunchCost decides the order in which launches ask for offerings; see aws.Options. Nil: prices do.
+	// LaunchCost decides the order in which launches ask for offerings; see aws.Options. Nil means that prices decide.
 	LaunchCost func(v1.PoolKey) cloudprovider.LaunchCost
-	// NodeOverlays makes launches use the prices that result from NodeOverlays. The manager's scheme and permissions must include
+	// NodeOverlays means that launches use prices with NodeOverlays applied. The manager's scheme and permissions must include
 	// NodeOverlays, and reconcilers.Options.Features.NodeOverlay must also be set.
 	NodeOverlays bool
-	// Metrics receives the provider's metrics. Nil registers none.
+	// Metrics is the registry for the provider's metrics. Nil registers none.
 	Metrics prometheus.Registerer
 	// Logger receives log records. Nil discards it.
 	Logger *slog.Logger

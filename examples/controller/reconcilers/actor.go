@@ -42,7 +42,7 @@ type actor struct {
 	now    func() time.Time
 }
 
-// round is the state of one reconcile: the objects as read, and the results of its step's effects.
+// round is the state of one reconcile: the objects that were read, and the results of the effects of its last step.
 type round struct {
 	// claims and nodes are the objects to which effects may write, as they were read or last written. A nil entry is an object that no
 	// longer exists.
@@ -59,7 +59,7 @@ type round struct {
 	found    string
 	gates    map[string]provisioning.GateAnswer
 	created  *provisioning.Step
-	// vanished is true if an object of the step was gone when it was written; then the rest of the step was skipped.
+	// vanished is true if an object of the step was gone when it should be written; then the rest of the step was skipped.
 	vanished bool
 }
 
@@ -74,7 +74,7 @@ func newRound(claims []*v1.NodeClaim, nodes []*corev1.Node) *round {
 	return r
 }
 
-// learned reports whether the step's effects returned results. If so, the next step follows at once.
+// learned reports whether the step's effects returned results. If it is true, the next step follows at once.
 func (r *round) learned() bool {
 	return r.instance != provisioning.InstanceUnasked || r.searched || r.gates != nil || r.vanished
 }
@@ -84,8 +84,8 @@ func (r *round) forget() {
 	r.instance, r.searched, r.found, r.gates, r.created, r.vanished = provisioning.InstanceUnasked, false, "", nil, nil, false
 }
 
-// run carries out a step: its events, and its effects in order. It stops at the first effect that fails or whose object is gone. If an
-// object is gone, run returns no error: it sets r.vanished, and the next step begins with this state.
+// run carries out a step: it publishes the events, and carries out the effects in order. It stops at the first effect that fails or whose
+// object is gone. If an object is gone, run returns no error but sets r.vanished, which the next step takes into account.
 func (a *actor) run(ctx context.Context, r *round, step provisioning.Step) error {
 	a.recorder.publish(step.Events)
 	return a.doAll(ctx, r, step.Effects)
@@ -115,7 +115,7 @@ func (a *actor) do(ctx context.Context, r *round, effect provisioning.Effect) er
 	return provisioning.Do(ctx, effect, roundEffects{a, r})
 }
 
-// errUnknownBase means that an effect writes an object that was not read: a bug in this package.
+// errUnknownBase means that an effect writes an object that was not read, which is a bug in this package.
 var errUnknownBase = errors.New("the object was not read before it was written")
 
 func (a *actor) putClaim(ctx context.Context, r *round, want *v1.NodeClaim) error {
@@ -142,7 +142,7 @@ func (a *actor) tellOfClaim(ctx context.Context, before, after *v1.NodeClaim) {
 	if provisioning.NodeLost(after) && !provisioning.NodeLost(before) {
 		a.log.Warn("lost node", "nodeClaim", after.Name, "nodePool", poolName(after.Labels),
 			"node", before.Status.NodeName, "providerID", after.Status.ProviderID)
-		a.planNow() // its pods need another node
+		a.planNow() // the pods of the lost node need another node
 	}
 	was, is := before.DeepCopy().Conditions(), after.DeepCopy().Conditions()
 	if !was.IsTrue(v1.ConditionDrained) && is.IsTrue(v1.ConditionDrained) {
@@ -202,7 +202,7 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 		return err
 	}
 	if e.Reason == "" {
-		return nil // no reason: another client deleted the node, and its claim follows
+		return nil // no reason means that another client deleted the node, and the claim is deleted after it
 	}
 	claim := r.claims[e.UID]
 	a.log.Info("deleted NodeClaim", "nodeClaim", e.Name, "reason", e.Reason)
@@ -252,8 +252,8 @@ func (a *actor) terminateInstance(ctx context.Context, r *round, claim *v1.NodeC
 	return r.answered(a.provider.Delete(ctx, claim), provisioning.InstanceEnding)
 }
 
-// answered records the provider's result in r.instance: InstanceGone if the error says that the instance does not exist or, without an
-// error, the given state.
+// answered records the provider's result in r.instance. This is InstanceGone if the error says that the instance does not exist, and
+// otherwise, if there is no error, the given state.
 func (r *round) answered(err error, otherwise provisioning.InstanceState) error {
 	switch {
 	case cloudprovider.IsNodeClaimNotFound(err):

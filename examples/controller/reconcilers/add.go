@@ -29,7 +29,7 @@ import (
 func Scheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme, v1beta1.AddToScheme, autoscalingv1.AddToScheme} {
-		utilruntime.Must(add(scheme)) // fails only for kinds that are registered twice
+		utilruntime.Must(add(scheme)) // fails only if a kind is registered twice
 	}
 	return scheme
 }
@@ -86,14 +86,14 @@ type wiring struct {
 	podEvents *podEvents
 	notes     *annotationWatcher
 	evictions *evictions
-	surge     *surge // nil unless Options.Evictor requests it
+	surge     *surge // nil if Options.Evictor does not request it
 	leader    *leadership
 	confirmer *confirmer
 
 	disruptor     *disruptor
 	conditions    *conditionReconciler
 	interruptions *interruptions    // nil if the provider announces no interruptions
-	repair        *repairReconciler // nil without the feature, or if the provider has no policies
+	repair        *repairReconciler // nil if the feature is off, or if the provider has no policies
 }
 
 func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {

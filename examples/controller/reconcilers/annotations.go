@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// annotationWatcher publishes events on pods whose do-not-disrupt annotation is invalid and ignored. The leader publishes them: for all
-// existing pods when it starts, and later for changed pods.
+// annotationWatcher publishes events on pods whose do-not-disrupt annotation is invalid and ignored. The leader publishes these events: for
+// all existing pods when it starts, and later for changed pods.
 type annotationWatcher struct {
 	client   client.Reader
 	recorder *recorder
@@ -28,7 +28,7 @@ type annotationWatcher struct {
 // NeedLeaderElection returns true: only one process publishes events.
 func (w *annotationWatcher) NeedLeaderElection() bool { return true }
 
-// Start publishes events for existing pods, and for changed ones until ctx ends.
+// Start publishes events for existing pods, and then for changed pods until ctx ends.
 func (w *annotationWatcher) Start(ctx context.Context) error {
 	w.leads.Store(true)
 	defer w.leads.Store(false)

@@ -13,9 +13,9 @@ import (
 
 // Keys of the data of ConfigMaps of commands that wait for approval.
 const (
-	// ApprovalSummaryKey is one line.
+	// ApprovalSummaryKey is the key of a summary of the command in one line.
 	ApprovalSummaryKey = "summary"
-	// ApprovalCommandKey is the command as YAML: see ApprovalDocument.
+	// ApprovalCommandKey is the key of the command as YAML: see ApprovalDocument.
 	ApprovalCommandKey = "command.yaml"
 )
 
@@ -31,7 +31,7 @@ type ApprovalDocument struct {
 	Reason   string    `json:"reason"`
 	Method   string    `json:"method"`
 	Planned  time.Time `json:"planned"`
-	// Savings is in USD per hour; DisruptionCost is the cost of the disruption, in ordinary pods.
+	// Savings is in USD per hour; DisruptionCost is the cost of the disruption, in units of an ordinary pod.
 	Savings        float64            `json:"savings"`
 	DisruptionCost float64            `json:"disruptionCost"`
 	Nodes          []ApprovalNode     `json:"nodes"`
@@ -157,5 +157,5 @@ func (a *approvals) object(cmd *disruption.Command, digest string, deadline time
 	}, nil
 }
 
-// longestSummary bounds the line that names all nodes.
+// longestSummary is the maximum number of bytes of the summary, which names all nodes.
 const longestSummary = 10_000

@@ -17,7 +17,8 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// These are labels and annotations of the ConfigMap of a command that waits for approval; docs/disruption.md has the kubectl commands.
+// These are the label and the annotations of the ConfigMap of a command that waits for approval; docs/disruption.md has the kubectl
+// commands.
 const (
 	// ApprovalStateLabelKey is the label with an ApprovalState.
 	ApprovalStateLabelKey = "drawknife.dev/disruption-approval"
@@ -25,12 +26,12 @@ const (
 	// (RFC 3339).
 	ApprovalDigestAnnotationKey   = "drawknife.dev/disruption-digest"
 	ApprovalDeadlineAnnotationKey = "drawknife.dev/disruption-deadline"
-	// ApprovedAnnotationKey is the annotation that approves the command: its value is the digest. RefusedAnnotationKey is the annotation
-	// that refuses the command: its value is the reason. DecidedByAnnotationKey is the optional name of the person who decided.
+	// ApprovedAnnotationKey is the annotation that approves the command: its value must be the digest. RefusedAnnotationKey is the
+	// annotation that refuses the command: its value is the reason. DecidedByAnnotationKey is the optional name of the person who decided.
 	ApprovedAnnotationKey  = "drawknife.dev/disruption-approved"
 	RefusedAnnotationKey   = "drawknife.dev/disruption-refused"
 	DecidedByAnnotationKey = "drawknife.dev/disruption-decided-by"
-	// ApprovalOutcomeAnnotationKey is the result of the command, in a sentence; ApprovalRestsAnnotationKey is the time before which a
+	// ApprovalOutcomeAnnotationKey is the result of the command, as a sentence. ApprovalRestsAnnotationKey is the time before which a
 	// refused or expired command is not proposed again (RFC 3339).
 	ApprovalOutcomeAnnotationKey = "drawknife.dev/disruption-outcome"
 	ApprovalRestsAnnotationKey   = "drawknife.dev/disruption-rests-until"
@@ -42,14 +43,14 @@ type ApprovalState string
 // The states, values of ApprovalStateLabelKey.
 const (
 	ApprovalWaiting ApprovalState = "waiting"
-	// ApprovalApproved: it will be validated and started.
+	// ApprovalApproved: the command will be validated and started.
 	ApprovalApproved ApprovalState = "approved"
 	// ApprovalRefused and ApprovalExpired: the command was dropped because someone refused it, or because nobody approved it in time.
 	ApprovalRefused ApprovalState = "refused"
 	ApprovalExpired ApprovalState = "expired"
 	// ApprovalOutdated: the fleet has changed, so the command is no longer valid or no longer planned.
 	ApprovalOutdated ApprovalState = "outdated"
-	// ApprovalDone and ApprovalFailed: the command was completed, or undone.
+	// ApprovalDone: the command was completed. ApprovalFailed: the command was undone.
 	ApprovalDone   ApprovalState = "done"
 	ApprovalFailed ApprovalState = "failed"
 )
@@ -57,19 +58,20 @@ const (
 const (
 	// approvalPrefix is the prefix of ConfigMap names, before the digest.
 	approvalPrefix = "drawknife-disruption-"
-	// approvalSweep is how often ConfigMaps of unknown commands are checked; approvalKept is how long they are kept after their deadline.
+	// approvalSweep is the time between two checks of the ConfigMaps of unknown commands; approvalKept is how long ConfigMaps are kept
+	// after their deadline.
 	approvalSweep = time.Minute
 	approvalKept  = time.Hour
 	// longestOutcome is the maximum length of an outcome's reason: all annotations of an object share one size limit.
 	longestOutcome = 1024
-	// unplannedAfter is the time after which a process marks another process's ConfigMap as outdated, if it did not plan the same
-	// command itself.
+	// unplannedAfter is the time after which a process marks the ConfigMap of an earlier process as outdated, if it has not planned the
+	// same command itself.
 	unplannedAfter = 15 * time.Minute
 )
 
 // approvals is a disruption.Approver that holds commands as ConfigMaps. All state that must outlive the process is in these ConfigMaps. A
-// command that is planned again after a restart has the same digest and finds its ConfigMap, whether approved or not. Commands are never
-// read from ConfigMaps. So write access to them can cause no actions that were not planned.
+// command that is planned again after a restart has the same digest, so its ConfigMap is found again, approved or not. Commands are never
+// read from ConfigMaps. So a person who can write ConfigMaps can't cause actions that were not planned.
 type approvals struct {
 	client    client.Client
 	reader    client.Reader
@@ -80,10 +82,10 @@ type approvals struct {
 	told      func(ApprovalState)
 
 	mu sync.Mutex
-	// known are waiting or approved commands, by ID; unsaved are outcomes that are not stored yet, by digest.
+	// known contains waiting and approved commands, by ID. unsaved contains outcomes that are not stored yet, by digest.
 	known   map[string]*approvalObject
 	unsaved map[string]approvalOutcome
-	// began is when this process first checked the ConfigMaps as leader; swept is when it last checked them.
+	// began is when this process first checked the ConfigMaps as leader; swept is when it last checked the ConfigMaps.
 	began, swept time.Time
 }
 
@@ -154,7 +156,7 @@ func (a *approvals) decision(ctx context.Context, known *approvalObject, object 
 			known.approved = true
 			a.told(ApprovalApproved)
 			a.log.Info("approved command", "configMap", known.name, "digest", known.digest, "by", by)
-			// The state is for information only: the annotation decides.
+			// The state in the label is only for information: the annotation is the approval.
 			if err := a.save(ctx, object, approvalOutcome{state: ApprovalApproved}); err != nil {
 				a.log.Warn("cannot record approval, carrying out the command nevertheless", "configMap", known.name, "error", err)
 			}
@@ -210,7 +212,7 @@ func (a *approvals) propose(ctx context.Context, cmd *disruption.Command) (*appr
 // open reports whether somebody may still decide about a command in this state.
 func open(state ApprovalState) bool { return state == ApprovalWaiting || state == ApprovalApproved }
 
-// timeIn returns the time in an annotation; zero if there is none.
+// timeIn returns the time in an annotation, or zero if the annotation is missing or contains no time.
 func timeIn(object client.Object, key string) time.Time {
 	t, err := time.Parse(time.RFC3339, object.GetAnnotations()[key])
 	if err != nil {
@@ -347,7 +349,7 @@ func (a *approvals) sweep(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// tidy marks one ConfigMap as expired or outdated, or deletes it, when it is time for that.
+// tidy marks one ConfigMap as expired or outdated, or deletes it, if its time has come.
 func (a *approvals) tidy(ctx context.Context, object *corev1.ConfigMap, now time.Time) error {
 	state, deadline := ApprovalState(object.Labels[ApprovalStateLabelKey]), timeIn(object, ApprovalDeadlineAnnotationKey)
 	last := deadline

@@ -19,7 +19,7 @@ const (
 )
 
 // formerApprovals deletes approval ConfigMaps of an earlier configuration: before approval was switched off, or moved to another namespace.
-// They are no longer read, so approving one would have no effect.
+// These ConfigMaps are no longer read, so approving one would have no effect.
 type formerApprovals struct {
 	client    client.Client
 	reader    client.Reader
@@ -29,8 +29,8 @@ type formerApprovals struct {
 	next time.Time
 }
 
-// removed deletes the ConfigMaps, and reports whether this is finished. Failed deletions are repeated a minute later; without permission
-// the ConfigMaps stay.
+// removed deletes the ConfigMaps, and reports whether this is finished. Failed deletions are repeated a minute later. If the permission to
+// delete is missing, the ConfigMaps stay.
 func (f *formerApprovals) removed(ctx context.Context, now time.Time) bool {
 	if now.Before(f.next) {
 		return false

@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
 
-// bufferResolver keeps room free for CapacityBuffers: it creates their placeholders for each pass, and writes the result to their
+// bufferResolver keeps capacity free for CapacityBuffers: it creates their placeholders for each pass, and writes the result to their
 // status. A nil resolver has no buffers.
 type bufferResolver struct {
 	client client.Client
@@ -82,10 +82,10 @@ func (b *bufferResolver) planned(ctx context.Context, plan *scheduling.Plan) {
 	}
 }
 
-// bufferTicker triggers planning of buffers from time to time.
+// bufferTicker triggers passes for buffers regularly.
 type bufferTicker struct{ add func(types.UID) }
 
-// NeedLeaderElection returns true, because planning needs it.
+// NeedLeaderElection returns true, because only the leader plans.
 func (b bufferTicker) NeedLeaderElection() bool { return true }
 
 // Start triggers passes until ctx ends.

@@ -25,16 +25,16 @@ import (
 // busy loop.
 const longestRound = 20
 
-// conflictRetry is when to reconcile again after a write conflict: by then the watch shows the new object.
+// conflictRetry is the wait after a write conflict: after this time, the watch shows the new object.
 const conflictRetry = 200 * time.Millisecond
 
 // claimReconciler reconciles NodeClaims: launch, registration, initialization, expiry and termination.
 type claimReconciler struct {
 	*actor
-	// reader reads from the API server: a node that the cache does not show yet must not count as lost.
+	// reader reads from the API server, because a node that the cache does not show yet must not count as lost.
 	reader   client.Reader
 	supports func(v1.NodeClassReference) bool
-	// devices says that nodes must wait for the drivers that their plan relies on.
+	// devices means that nodes must wait for the drivers that their plan depends on.
 	devices bool
 	// gone is called for deleted claims.
 	gone func(types.NamespacedName)
@@ -42,8 +42,8 @@ type claimReconciler struct {
 	removed func(disruption.Disruption)
 
 	mu sync.Mutex
-	// launchAfter is when to retry a failed launch: storing the failure triggers the reconciler again, which must not call the
-	// cloud at once.
+	// launchAfter is the time before which a failed launch must not be retried. It is needed because storing the failure triggers the
+	// reconciler again.
 	launchAfter map[types.UID]time.Time
 	// checked is the time of the last consistency check of each claim.
 	checked map[types.UID]time.Time
@@ -130,7 +130,7 @@ func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Du
 			return 0, err
 		}
 		if work.created != nil {
-			// The result of a launch is handled by another step.
+			// The result of a launch is handled in a separate step.
 			again := work.created.Again
 			r.waitForLaunch(uid, again)
 			if err := r.run(ctx, work, *work.created); err != nil {
@@ -187,8 +187,8 @@ func (r *claimReconciler) next(claim *v1.NodeClaim, work *round) (step provision
 	return step, max(0, wait)
 }
 
-// settled does the remaining work for a claim: fields that older versions left out, its expiry, and the consistency check of its node's
-// size.
+// settled does the remaining work for a claim: it adds fields that older versions left out, checks the expiry, and checks the consistency
+// of its node's size.
 func (r *claimReconciler) settled(ctx context.Context, work *round, claim *v1.NodeClaim, again time.Duration) (time.Duration, error) {
 	if claim.DeletionTimestamp != nil {
 		return again, nil
@@ -232,8 +232,8 @@ func (r *claimReconciler) expire(ctx context.Context, work *round, claim *v1.Nod
 	return nil
 }
 
-// consistencyDue reports whether a node's size must be checked now. If so, it records the time of the check. Every change triggers a
-// reconcile: to check each time would be too often.
+// consistencyDue reports whether a node's size must be checked now. If it returns true, it records the present time as the time of the
+// check. Every change of a claim triggers a reconcile, which would be too often for this check.
 func (r *claimReconciler) consistencyDue(uid types.UID, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -244,7 +244,7 @@ func (r *claimReconciler) consistencyDue(uid types.UID, now time.Time) bool {
 	return true
 }
 
-// consistencyPause is slightly less than the interval of CheckConsistency.
+// consistencyPause is the minimum time between two checks; it is slightly less than the interval of CheckConsistency.
 const consistencyPause = 9 * time.Minute
 
 func (r *claimReconciler) waitForLaunch(uid types.UID, d time.Duration) {
@@ -264,7 +264,7 @@ func (r *claimReconciler) forget(uid types.UID) {
 	delete(r.checked, uid)
 }
 
-// sooner returns the shorter of two waits; 0 means forever.
+// sooner returns the shorter of two waits; a wait of 0 means forever.
 func sooner(a, b time.Duration) time.Duration {
 	if a <= 0 || b > 0 && b < a {
 		return b

@@ -15,7 +15,8 @@ import (
 )
 
 // conditionMetrics are the metrics operator_<kind>_status_condition_* and operator_<kind>_termination_*: the conditions of objects, how
-// long they last, how often they change, and how long deletions take. If objects is false, only counters and histograms remain.
+// long they last, how often they change, and how long deletions take. If objects is false, there are only the counters and histograms, not
+// the metrics of single objects.
 type conditionMetrics struct {
 	reader  *conditionReader
 	now     func() time.Time
@@ -34,7 +35,7 @@ type conditioned struct {
 	deleted    time.Time // zero if the object is not being deleted
 }
 
-// conditionFamily are the metrics of one kind.
+// conditionFamily contains the metrics of one kind.
 type conditionFamily struct {
 	count, current, leaving *prometheus.Desc
 	changes                 *prometheus.CounterVec

@@ -29,7 +29,7 @@ func (m *deviceMetrics) describe() []*prometheus.Desc {
 	return []*prometheus.Desc{m.published, m.allocated, m.planned}
 }
 
-// devicesOf has the labels of devices that are counted together.
+// devicesOf contains the labels of a time series of devices.
 type devicesOf struct{ driver, pool string }
 
 // deviceKey names a device in the cluster.
@@ -63,7 +63,7 @@ func countDevices(view *cluster.View, set *provisioning.PoolSet) deviceCounts {
 		}
 	}
 	taken := allocatedDevices(view.Snapshot.ResourceClaims)
-	publish := map[[2]string]bool{} // by node and driver
+	publish := map[[2]string]bool{} // whether drivers have published devices, by node and driver
 	for _, slice := range currentSlices(view.Snapshot.ResourceSlices) {
 		spec := &slice.Spec
 		if spec.NodeName != nil {
@@ -81,23 +81,23 @@ func countDevices(view *cluster.View, set *provisioning.PoolSet) deviceCounts {
 				counts.allocated[of]++
 				delete(taken, key)
 			} else {
-				counts.allocated[of] += 0 // creates the time series also if all devices are free
+				counts.allocated[of] += 0 // creates the time series even if all devices are free
 			}
 		}
 	}
-	for key := range taken { // devices whose driver no longer publishes them
+	for key := range taken { // allocated devices that their driver no longer publishes
 		counts.allocated[devicesOf{key.driver, pools[key.pool]}]++
 	}
 	counts.plan(view, set, publish)
 	return counts
 }
 
-// plan adds the number of expected devices of nodes that are not initialized, for drivers that have published nothing there yet.
+// plan adds the number of expected devices of nodes that are not initialized, for drivers that have published no devices on them yet.
 func (c *deviceCounts) plan(view *cluster.View, set *provisioning.PoolSet, publish map[[2]string]bool) {
 	if set == nil {
 		return
 	}
-	types := map[string]map[string]*cloudprovider.InstanceType{} // by pool and name
+	types := map[string]map[string]*cloudprovider.InstanceType{} // instance types by pool and name
 	for i := range set.NodePools {
 		pool := &set.NodePools[i]
 		byName := map[string]*cloudprovider.InstanceType{}
@@ -129,7 +129,7 @@ func (c *deviceCounts) plan(view *cluster.View, set *provisioning.PoolSet, publi
 	}
 }
 
-// allocatedDevices returns the devices that are allocated to claims, each once. Devices that are claimed only for administration
+// allocatedDevices returns the devices that are allocated to claims, without duplicates. Devices that are claimed only for administration
 // (adminAccess) are left out.
 func allocatedDevices(claims []*resourcev1.ResourceClaim) map[deviceKey]bool {
 	taken := map[deviceKey]bool{}

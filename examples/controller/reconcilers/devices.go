@@ -14,7 +14,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// checkDevices switches devices off if the API server does not serve the kinds of DRA: a watch of these kinds would never start.
+// checkDevices switches support for devices off if the API server does not serve the kinds of DRA: a watch of these kinds would never
+// start.
 func (o *Options) checkDevices(mapper meta.RESTMapper) error {
 	if !o.Features.Devices {
 		return nil
@@ -41,12 +42,12 @@ func (r *claimReconciler) claimsOfSlice(ctx context.Context, object client.Objec
 	}
 	node := &corev1.Node{}
 	if err := r.client.Get(ctx, types.NamespacedName{Name: *name}, node); err != nil {
-		return nil // the node's events trigger a check of its claim
+		return nil // events of the node trigger a check of its claim, so nothing is done here
 	}
 	return r.claimsOfNode(ctx, node)
 }
 
-// slicesFor returns the ResourceSlices of the claim's node while the claim waits for drivers to publish; otherwise it returns nil. The
+// slicesFor returns the ResourceSlices of the claim's node while the claim waits for drivers to publish them; otherwise it returns nil. The
 // caller owns the list.
 func (r *claimReconciler) slicesFor(ctx context.Context, claim *v1.NodeClaim, nodes []*corev1.Node) ([]*resourcev1.ResourceSlice, error) {
 	if !r.devices || len(nodes) != 1 || len(v1.RequestedDRADrivers(claim)) == 0 || claim.DeepCopy().Conditions().IsTrue(v1.ConditionInitialized) {

@@ -13,12 +13,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// reasonDevices is the reason that metrics show for pods whose device claims no node can satisfy. Other pods have the code of their first
-// reason.
+// reasonDevices is the reason that metrics show for pods whose device claims no node can satisfy. For other pods, metrics show the code of
+// their first reason.
 const reasonDevices = "Devices"
 
 // devicelessShown updates the metric of pods that claim devices and have no place in the plan, by DeviceClass and reason. A pod that claims
-// devices of several classes counts for each.
+// devices of several DeviceClasses is counted once for each of them.
 func (m *metrics) devicelessShown(snapshot *scheduling.Snapshot, plan *scheduling.Plan) {
 	m.deviceless.Reset()
 	claiming := map[scheduling.PodKey]*corev1.Pod{}
@@ -54,7 +54,7 @@ func reasonOfWaiting(u *scheduling.Unschedulable) string {
 	return string(u.Reasons[0].Code)
 }
 
-// lacksDevices reports whether r is a lack of devices: r names devices, or only devices are missing in its nearest miss.
+// lacksDevices reports whether r is about missing devices: r names devices, or its nearest miss lacks only devices.
 func lacksDevices(r scheduling.Reason) bool {
 	miss := r.NearestMiss
 	if r.Devices != "" || miss == nil {
@@ -69,7 +69,7 @@ func lacksDevices(r scheduling.Reason) bool {
 	return miss.Code == planning.MissDevices || fewer && miss.Also == nil
 }
 
-// claimSpecs are the specs of existing claims and of claims that templates will create.
+// claimSpecs contains the specs of existing claims, and of the templates for claims that will be created.
 type claimSpecs struct {
 	claims, templates map[types.NamespacedName]*resourcev1.ResourceClaimSpec
 }

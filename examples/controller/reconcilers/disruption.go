@@ -22,11 +22,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// disruptor decides which nodes to remove, and executes each command. Only one plan or validation runs at a time; commands continue
-// in the meantime.
+// disruptor decides which nodes to remove, and executes each command. Only one plan or validation runs at a time; commands are executed at
+// the same time.
 type disruptor struct {
 	*actor
-	// reader reads from the API server: the cache may not show yet what the previous process wrote.
+	// reader reads from the API server, because the cache may not show yet what the previous process wrote.
 	reader  client.Reader
 	state   *cluster.State
 	planner *planner
@@ -38,7 +38,7 @@ type disruptor struct {
 
 	// changed triggers planning; moved triggers the execution of commands.
 	changed, moved chan struct{}
-	// hosts are the nodes that the last pass treated as not empty, because placeholders or ProvisioningRequests need their room.
+	// hosts are the nodes that the last pass treated as not empty, because placeholders or ProvisioningRequests need their capacity.
 	hosts map[string]bool
 	// stale is true after a change that the view's revision does not show.
 	stale   atomic.Bool
