@@ -10,7 +10,8 @@ import (
 
 // MarkConsolidatable maintains the claim's condition Consolidatable. The condition is true once consolidateAfter has passed, and absent
 // before. It returns whether the claim was changed, and after how long to call it again if nothing changes before; 0 means never. pool is
-// the claim's pool. It changes nothing if pool is nil or the claim is being deleted.
+// the claim's pool. It changes nothing if pool is nil or the claim is being deleted. claim must not be shared. m.Claim may be a different
+// object for the same claim.
 func MarkConsolidatable(claim *v1.NodeClaim, m *cluster.NodeState, pool *v1.NodePool, now time.Time) (changed bool, again time.Duration) {
 	if claim == nil || m == nil || pool == nil {
 		return false, 0

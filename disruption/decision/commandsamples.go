@@ -118,7 +118,7 @@ func DisruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []S
 }
 
 // DisruptedSamples returns the samples that count a member of the command after its NodeClaim was deleted. pool is the member's NodePool.
-// For consolidation methods, the pool's consolidationPolicy is a label of the samples.
+// For consolidation methods, the pool's consolidationPolicy is a label of the samples. pool may be nil.
 func (c *Command) DisruptedSamples(m *Member, claim *v1.NodeClaim, pool *v1.NodePool) []Sample {
 	if m == nil {
 		return nil

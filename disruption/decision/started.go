@@ -43,8 +43,8 @@ func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 }
 
 // ForcedDisruption returns the history entry for the forced removal of a claim's node by expiry, interruption or repair. No budget can
-// block it. But budgets with a rate count it, and disruption.Global does not disrupt the workloads of its pods for a while. Set Price in
-// the result if you know it.
+// block it. But budgets with a rate count it, and disruption.Global does not disrupt the workloads of its pods for a while. node may be
+// empty; moving are the pods that must move. Set Price in the result if you know it.
 func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*corev1.Pod, started time.Time) Disruption {
 	if claim == nil {
 		return Disruption{}

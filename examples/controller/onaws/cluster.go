@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/aws"
 )
 
-// Cluster has the details of a cluster: from EKS, or from explicit settings. Clusters outside EKS need the explicit settings.
+// Cluster returns the details of a cluster, from EKS or from explicit settings. Clusters outside EKS need the explicit settings.
 type Cluster struct {
 	// Found returns the details from EKS. Required.
 	Found aws.ClusterInfoSource

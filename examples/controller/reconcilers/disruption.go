@@ -133,13 +133,13 @@ func (d *disruptor) round(ctx context.Context) time.Duration {
 	return wait
 }
 
-// leastPause is the shortest pause between two passes, however many changes there are.
+// leastPause is the shortest pause between two passes, even if there are many changes.
 const leastPause = 500 * time.Millisecond
 
 // rest waits for the given time, or until something triggers planning.
 func (d *disruptor) rest(ctx context.Context, wait time.Duration) {
 	if rest(ctx, nil, leastPause) {
-		rest(ctx, d.changed, max(1, wait-leastPause)) // 0 would mean forever
+		rest(ctx, d.changed, max(1, wait-leastPause)) // a wait of 0 would last forever
 	}
 }
 
@@ -187,7 +187,7 @@ func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, a
 		return disruption.PassFruitless, again, nil
 	}
 	if hosts := d.planner.bufferedNodes(); d.stale.Swap(false) || !maps.Equal(hosts, d.hosts) {
-		d.hosts = hosts // a change of the hosts does not change the view's revision
+		d.hosts = hosts // the view's revision does not show this change
 		d.idle.Forget()
 	}
 	if wait := d.idle.Wait(view.Revision, now); wait > 0 {
@@ -297,7 +297,7 @@ func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	execution, err := d.queue.Add(cmd)
-	if err != nil { // the plan took the commands in progress into account, so the planner has a bug
+	if err != nil { // the plan considered the commands in progress, so this error is a bug of the planner
 		d.log.Error("cannot start disruption command, dropping it", "command", cmd.ID, "description", cmd.String(), "error", err)
 		return
 	}
@@ -399,7 +399,7 @@ func (d *disruptor) forget() {
 	wake(d.changed)
 }
 
-// stir wakes the goroutine that executes commands, if there are any commands.
+// stir wakes the goroutine that executes commands, if any commands exist.
 func (d *disruptor) stir() {
 	d.mu.Lock()
 	any := len(d.running) > 0

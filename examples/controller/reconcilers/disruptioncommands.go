@@ -17,7 +17,7 @@ import (
 // commandRun is a command being executed, with the input of its execution. The disruptor's lock guards it.
 type commandRun struct {
 	execution *disruption.Execution
-	// place is the command's position in the order of starting, which is the order of the plan.
+	// place is the command's position in the order in which commands start, which is the order of the plan.
 	place int
 	// members are the members by node name, as they were when the command was planned or adopted. Metrics use them.
 	members map[string]memberObjects
@@ -25,7 +25,7 @@ type commandRun struct {
 	replacements []launchedReplacement
 	// tainting contains the error of the last failed attempt to taint a member.
 	tainting map[string]error
-	// deleted has the members whose deletion was counted in metrics.
+	// deleted contains the members whose deletion was counted in metrics, by the UID of their NodeClaim.
 	deleted map[types.UID]bool
 	// asksValidation is true while the command waits for its validation; validation is the result.
 	asksValidation bool
@@ -37,7 +37,7 @@ type commandRun struct {
 	settled, counted bool
 	// undoing is the time when the disruptor first noticed that the command is being undone.
 	undoing time.Time
-	// noting is the last error from storing the history.
+	// noting is the error of the last attempt to store the history.
 	noting error
 }
 
@@ -52,7 +52,7 @@ type launchedReplacement struct {
 	claim string
 	uid   types.UID
 	err   error
-	// held describes how the launch rate limiter delays the replacement; nil if it does not.
+	// held is the delay of the replacement by the launch rate limiter; nil if it is not delayed.
 	held *disruption.HeldBack
 }
 
@@ -63,7 +63,7 @@ func newCommandRun(e *disruption.Execution) *commandRun {
 	}
 }
 
-// longestStride is the maximum number of steps of a command in a row before other commands continue.
+// longestStride is the maximum number of consecutive steps of a command before other commands continue.
 const longestStride = 5
 
 // carryOut executes commands until ctx ends.
@@ -121,7 +121,8 @@ func (d *disruptor) stride(ctx context.Context, e *disruption.Execution) time.Du
 			}
 			return 0
 		}
-		// Handle immediate results at once: no plan may be made between the creation of replacements and the marking of the members.
+		// Handle results that are known at once without a pause: no plan may be made after replacements were created and before the members
+		// are marked.
 		if err != nil || !seenAtOnce(step.Effects) {
 			return step.Again
 		}
@@ -166,7 +167,7 @@ func (d *disruptor) step(ctx context.Context, run *commandRun) (disruption.Step,
 		}
 		if !run.settled {
 			run.settled = true
-			wake(d.changed) // other commands may be planned now
+			wake(d.changed) // the command has started, so other commands may be planned now
 		}
 	}
 	d.mu.Unlock()
@@ -268,7 +269,7 @@ func (d *disruptor) priceOf(pool v1.PoolKey, labels map[string]string) float64 {
 	return 0
 }
 
-// innocent reports whether a command ended for a reason that its nodes' pools did not cause.
+// innocent reports whether the reason why a command ended is not a problem of its nodes' pools.
 func innocent(err error) bool {
 	for _, reason := range []error{disruption.ErrRefused, disruption.ErrVoid, disruption.ErrHeldBack, disruption.ErrInterrupted, disruption.ErrMemberGone} {
 		if errors.Is(err, reason) {

@@ -29,7 +29,7 @@ func (d *disruptor) effect(ctx context.Context, run *commandRun, effect disrupti
 	return err
 }
 
-// askApproval asks the approver. It asks again only when the next question is due, even if other changes trigger the command earlier.
+// askApproval asks the approver. It does not ask again before the next question is due, even if other changes trigger the command earlier.
 func (d *disruptor) askApproval(ctx context.Context, run *commandRun, ask disruption.AskApproval) error {
 	now := d.now()
 	if now.Before(run.askAgain) {
@@ -124,8 +124,8 @@ func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e di
 		leaving[cmd.Members[i].UID] = true
 	}
 	if e.Replacement.Static {
-		// The size of a static pool must not be checked between the creation of the new claim and the marking of the old claim: it would
-		// count one claim too many.
+		// The number of nodes of a static pool must not be checked after the new claim was created and before the old claim is marked: one
+		// claim too many would be counted.
 		d.planner.scaling.Lock()
 		defer d.planner.scaling.Unlock()
 	}

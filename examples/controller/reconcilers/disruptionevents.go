@@ -27,7 +27,7 @@ func (d *disruptor) tell(fleet *disruption.Fleet, plan *disruption.Plan) {
 	d.publish(plan.Events(fleet))
 	tracker, err := disruption.NewBudgetTracker(fleet)
 	if err != nil {
-		d.log.Error("cannot read disruption budgets, leaving their metrics and the report unchanged", "error", err) // the planner has also reported it
+		d.log.Error("cannot read disruption budgets, leaving their metrics and the report unchanged", "error", err) // the planner has also reported this error
 		return
 	}
 	d.told.show(tracker.Samples(), disruption.MetricAllowedDisruptions, disruption.MetricConsumingBudgets)

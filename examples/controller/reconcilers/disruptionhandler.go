@@ -8,7 +8,7 @@ import (
 )
 
 // commandEffects executes the effects of one command; run is nil for effects that clean up after earlier commands. It implements a method
-// for every kind of effect, so that a new kind does not compile without one.
+// for every kind of effect: a new kind of effect causes a compile error until it has a method here.
 type commandEffects struct {
 	d   *disruptor
 	run *commandRun

@@ -78,8 +78,8 @@ func newDisruptionMetrics(registerer prometheus.Registerer, common *metrics) (*d
 	return m, errors.Join(errs...)
 }
 
-// take records samples. A sample of an undeclared metric, or with other labels, is a bug of package disruption, whose tests find
-// it; here it is ignored.
+// take records samples. A sample of an undeclared metric, or with other labels, is ignored here: it is a bug of package disruption, whose
+// tests find it.
 func (m *disruptionMetrics) take(samples ...[]disruption.Sample) {
 	for _, s := range slices.Concat(samples...) {
 		switch {
@@ -122,7 +122,7 @@ func (m *disruptionMetrics) approval(state ApprovalState) {
 	m.approvals.WithLabelValues(string(state)).Inc()
 }
 
-// timedOut counts a plan that timed out.
+// timedOut counts a plan that reached its time limit.
 func (m *disruptionMetrics) timedOut() {
 	for _, method := range []disruption.Method{disruption.MethodMultiNode, disruption.MethodSingleNode} {
 		m.counters[disruption.MetricTimeouts].WithLabelValues(method.ConsolidationType()).Inc()

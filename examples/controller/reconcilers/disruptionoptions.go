@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// DisruptionOptions configure how nodes are removed and replaced. The zero value suits an ordinary cluster.
+// DisruptionOptions configure how nodes are removed and replaced. The zero value is suitable for an ordinary cluster.
 type DisruptionOptions struct {
 	// Planner decides which nodes to disrupt. Nil means a *disruption.Global with Options.Query and the features, whose commands launch at
 	// most as many nodes as the launch rate allows per minute. A *disruption.Reference plans like Karpenter.
@@ -21,13 +21,13 @@ type DisruptionOptions struct {
 	// Approver may delay or refuse commands before anything is done for them; see Approval. Nil approves all commands.
 	Approver disruption.Approver
 	Approval disruption.ApprovalPolicy
-	// ApprovalNamespace makes each command wait for approval: a ConfigMap in this namespace shows the command until someone
-	// annotates it with the digest (ApprovedAnnotationKey), for at most Approval.Wait. It needs permission to create, get, list,
-	// patch and delete ConfigMaps there, and can't be combined with Approver. Empty: no ConfigMaps.
+	// ApprovalNamespace makes each command wait for approval. A ConfigMap in this namespace shows the command until someone annotates it
+	// with the digest (ApprovedAnnotationKey), for at most Approval.Wait. It needs permission to create, get, list, patch and delete
+	// ConfigMaps there, and can't be combined with Approver. Empty: no ConfigMaps.
 	ApprovalNamespace string
-	// FormerApprovalNamespace is the namespace of approval ConfigMaps from an earlier configuration; they are deleted unless it
-	// equals ApprovalNamespace. It needs permission to list and delete ConfigMaps there; without it, they stay. If empty, nothing is
-	// deleted.
+	// FormerApprovalNamespace is the namespace of approval ConfigMaps from an earlier configuration; they are deleted unless it equals
+	// ApprovalNamespace. It needs permission to list and delete ConfigMaps there; without this permission, the ConfigMaps stay. If it is
+	// empty, nothing is deleted.
 	FormerApprovalNamespace string
 	// Off disables disruption, except for forced removals.
 	Off bool
@@ -78,8 +78,8 @@ func withinRate(planner disruption.Planner, nodesPerMinute int) disruption.Plann
 // approvalTimeout is the time limit for one answer of an approver.
 const approvalTimeout = 10 * time.Second
 
-// longestWindow returns the longest time for which disruptions must be remembered: by budgets with a rate, and by planners that let nodes
-// cool down.
+// longestWindow returns the longest time for which disruptions must be remembered, for budgets with a rate and for planners with a
+// cool-down.
 func (d *DisruptionOptions) longestWindow() time.Duration {
 	longest := disruption.DefaultCoolDown
 	if global, ok := d.Planner.(*disruption.Global); ok {

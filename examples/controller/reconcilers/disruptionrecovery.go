@@ -19,7 +19,7 @@ import (
 // view anyway.
 const adoptionPatience = 30 * time.Second
 
-// adoptEvery is how often the view and the API are compared.
+// adoptEvery is the interval at which the view and the API are compared.
 const adoptEvery = time.Second
 
 // adopt adopts the commands that earlier processes recorded on objects, once, before the first plan. done reports whether they were
@@ -120,7 +120,7 @@ func (d *disruptor) takeOver(ctx context.Context, view *cluster.View, now time.T
 	return nil
 }
 
-// remember stores the members of an adopted command for metrics, because no plan of this process has named them.
+// remember stores the members of an adopted command for metrics, because this process has no plan that contains them.
 func (r *commandRun) remember(view *cluster.View) {
 	pools := map[v1.PoolKey]*v1.NodePool{}
 	for i := range view.Snapshot.NodePools {
@@ -137,8 +137,8 @@ func (r *commandRun) remember(view *cluster.View) {
 	}
 }
 
-// adoptApprovals finds the approval ConfigMaps of adopted commands, so that their outcome is written there. The ConfigMaps are only for
-// readers: a ConfigMap that can't be read now keeps its state.
+// adoptApprovals finds the approval ConfigMaps of adopted commands, so that their outcome is written there. This is only for people who
+// read the ConfigMaps: if a ConfigMap can't be read now, its state stays unchanged.
 func (d *disruptor) adoptApprovals(ctx context.Context, view *cluster.View, found *disruption.Recovery) {
 	if d.approvals == nil {
 		return
@@ -167,7 +167,7 @@ func restOfWaves(under []*disruption.Command, now time.Time) waves {
 	return waves{under: under, until: now.Add(leastWave), next: [][]*disruption.Command{nil}, seconds: []float64{0}}
 }
 
-// reportUnreadable logs unreadable histories: budgets with a rate then start from zero.
+// reportUnreadable logs histories that can't be read: budgets with a rate then start without earlier disruptions.
 func (d *disruptor) reportUnreadable() {
 	for _, pool := range d.state.NodePools() {
 		if _, err := disruption.HistoryOf(pool); err != nil {

@@ -9,15 +9,15 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// DisruptionReportPath is the path on the manager's metrics server that returns, as JSON, the last plan's verdict on each node:
-// why it stays, or which command removes it. "?node=NAME" asks for one node. Only the leader has a report.
+// DisruptionReportPath is the path on the manager's metrics server that returns, as JSON, the last plan's verdict on each node: why it
+// stays, or which command removes it. With "?node=NAME", it returns the verdict on one node. Only the leader has a report.
 const DisruptionReportPath = "/debug/disruption"
 
-// DisruptionReport is the content at DisruptionReportPath.
+// DisruptionReport is the JSON object that DisruptionReportPath returns.
 type DisruptionReport struct {
 	// Time is the time of the last plan; zero before the first plan.
 	Time time.Time `json:"time,omitzero"`
-	// Again is the time when the result may change without an event; zero if not known.
+	// Again is the time when the result may change without an event; zero if this time is not known.
 	Again time.Time `json:"again,omitzero"`
 	// Verdicts by node.
 	Verdicts []NodeVerdict `json:"verdicts"`
@@ -27,7 +27,7 @@ type DisruptionReport struct {
 	Commands []RunningCommand `json:"commands,omitempty"`
 }
 
-// NodeVerdict is a verdict with its sentence.
+// NodeVerdict is a verdict, together with a sentence that describes it.
 type NodeVerdict struct {
 	disruption.Verdict
 	// Says is Verdict.String.
@@ -64,7 +64,7 @@ func (r *disruptionReport) update(plan *disruption.Plan, uses []disruption.PoolU
 	return news
 }
 
-// ServeHTTP answers at DisruptionReportPath.
+// ServeHTTP answers requests for DisruptionReportPath.
 func (d *disruptor) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if request.Method != http.MethodGet && request.Method != http.MethodHead {
 		http.Error(w, "use GET", http.StatusMethodNotAllowed)

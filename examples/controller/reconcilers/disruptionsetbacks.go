@@ -41,8 +41,8 @@ func (d *disruptor) holdBack(cmd *disruption.Command) bool {
 // overRateFor is how long nodes are not disrupted after overRate has held back their command.
 const overRateFor = 10 * time.Minute
 
-// overRate holds back a command that launches more nodes than NodesPerMinute ever allows at once: some nodes would be launched and then
-// wait for the others. Planners that know the limit make no such command. Only commands with the reason Underutilized are held back.
+// overRate holds back a command that launches more nodes than NodesPerMinute allows: some nodes would be launched, and would then wait for
+// the others. Planners that know the limit return no such command. Only commands with the reason Underutilized are held back.
 func (d *disruptor) overRate(cmd *disruption.Command) *disruption.HeldBackError {
 	most := d.options.nodesPerMinute
 	if most <= 0 || len(cmd.Replacements) <= most || cmd.Reason != disruption.ReasonUnderutilized {
@@ -54,7 +54,7 @@ func (d *disruptor) overRate(cmd *disruption.Command) *disruption.HeldBackError 
 	}
 }
 
-// setBack remembers a failed command, so that it is not started and undone over and over.
+// setBack remembers a failed command, so that it is not started and undone again and again.
 func (d *disruptor) setBack(cmd *disruption.Command, err error) {
 	d.refusals.Failed(cmd, err, d.now())
 	if !errors.Is(err, disruption.ErrHistory) {
@@ -70,17 +70,17 @@ func (d *disruptor) setBack(cmd *disruption.Command, err error) {
 	wake(d.moved)
 }
 
-// unsavedHistory records how often storing a pool's history failed in a row, and when to retry.
+// unsavedHistory records how often in a row a pool's history could not be stored, and when to retry.
 type unsavedHistory struct {
 	failures int
 	next     time.Time
 }
 
 const (
-	// closedAfter is how often storing a pool's history may fail before the pool's nodes are no longer disrupted: after a
-	// restart, budgets and cool-downs would miss these disruptions.
+	// closedAfter is the number of failed attempts to store a pool's history after which the pool's nodes are no longer disrupted. After a
+	// restart, budgets and cool-downs would not count these disruptions.
 	closedAfter = 3
-	// saveMost is the longest wait between attempts.
+	// saveMost is the longest wait between two attempts.
 	saveMost = 5 * time.Minute
 )
 
@@ -96,7 +96,7 @@ func (d *disruptor) forcedOut(started disruption.Disruption) {
 	wake(d.moved)
 }
 
-// saveUnsaved stores unsaved histories of pools, and returns when to retry failed writes; 0 means that none failed.
+// saveUnsaved stores unsaved histories of pools, and returns when to retry failed writes; 0 means that no write failed.
 func (d *disruptor) saveUnsaved(ctx context.Context) time.Duration {
 	d.mu.Lock()
 	pools := maps.Clone(d.unsaved)
@@ -135,7 +135,7 @@ func (d *disruptor) notSaved(pool v1.PoolKey, known unsavedHistory, err error) t
 		return wait
 	}
 	why := fmt.Sprintf("its disruption history could not be stored, %d times in a row: %v", known.failures, err)
-	// The pool is closed for longer than the wait for the next attempt. If that attempt succeeds, the pool is opened again.
+	// The pool is closed until some time after the next attempt. If that attempt succeeds, the pool is opened again.
 	d.refusals.ClosePool(pool, why, known.next.Add(time.Minute))
 	d.log.Warn("cannot store disruption history, disrupting no nodes of the NodePool until it is stored", "nodePool", pool.String(), "failures", known.failures, "retryAfter", wait, "error", err)
 	d.publish([]disruption.Event{{

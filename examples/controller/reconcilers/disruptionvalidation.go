@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// restricter is a planner that can validate some commands of a plan as if only these were carried out, like *disruption.Global.
+// restricter is a planner that can validate some commands of a plan as if no other commands were carried out, like *disruption.Global.
 type restricter interface {
 	Restrict(ctx context.Context, f *disruption.Fleet, commands []*disruption.Command) (good []*disruption.Command, rejected []*disruption.RejectedError, err error)
 }
@@ -43,7 +43,7 @@ func (d *disruptor) validate(ctx context.Context) error {
 	for _, cmd := range list {
 		answer := answers[cmd.ID]
 		if answer != nil && answer.Command != nil && d.options.Approver != nil {
-			// Only approved actions may be carried out. Therefore, the pods to evict must also be the approved ones.
+			// Only approved actions may be carried out. Therefore, all pods to evict must have been approved.
 			if why := disruption.MovedOn(fleet, answer.Command); why != nil {
 				answer = &disruption.Validation{Err: why}
 			}
@@ -86,7 +86,7 @@ func (d *disruptor) unvalidated() []*disruption.Command {
 }
 
 // recheck asks the planner which commands are still valid. It asks for all commands together if the planner supports that. Otherwise it
-// asks for one after another, and counts the earlier commands as in progress. It also returns the last surveyed fleet.
+// asks for one command after another, and counts the earlier commands as in progress. It also returns the last surveyed fleet.
 func (d *disruptor) recheck(ctx context.Context, view *cluster.View, list []*disruption.Command) (fleet *disruption.Fleet, good []*disruption.Command, rejected []*disruption.RejectedError, err error) {
 	ctx, cancel := context.WithTimeout(ctx, *d.options.PlanTimeout)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// waves are the commands of a plan that wait for earlier ones, so that nodes drained in parallel don't wait for the same
+// waves contains the commands of a plan that wait for earlier commands, so that nodes drained in parallel don't wait for the same
 // PodDisruptionBudget. No further plan is made until the last wave has started.
 type waves struct {
 	// under are the commands of the wave in progress; until is the latest time at which the next wave begins.
@@ -88,8 +88,8 @@ func claimOfMember(m *disruption.Member) string {
 	return v1.QualifiedName(claim)
 }
 
-// nextWave starts the commands of the next wave that are still valid: commands of earlier waves may have been refused or have
-// failed. It reports whether any command was started.
+// nextWave starts the commands of the next wave that are still valid. A command may have become invalid because commands of earlier waves
+// were refused or failed. It reports whether any command was started.
 func (d *disruptor) nextWave(ctx context.Context, now time.Time) (bool, error) {
 	view, err := d.planner.view(ctx, now)
 	if err != nil {
@@ -101,7 +101,7 @@ func (d *disruptor) nextWave(ctx context.Context, now time.Time) (bool, error) {
 	list := d.waves.begin(now)
 	fleet, good, rejected, err := d.recheck(ctx, view, list)
 	if err != nil {
-		d.waves = waves{} // the next plan finds the remaining commands
+		d.waves = waves{} // the next plan finds the remaining commands again
 		return false, err
 	}
 	for _, why := range rejected {

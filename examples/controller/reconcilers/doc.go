@@ -27,6 +27,6 @@
 //	metrics    what the controller does, and what there is                     metrics.go, objectmetrics.go, conditionmetrics.go, zones.go,
 //	                                                                           podtimes.go, buildinfo.go
 //
-// Everything that writes runs only on the elected leader. State in memory can be lost: a restart only costs time. Package
-// provisioning's tests stop a controller at every effect of a node's life and start another one.
+// Everything that writes runs only on the elected leader. State in memory may be lost: after a restart, it is computed again, which only
+// takes time. Package provisioning's tests stop a controller at every effect in a node's life, and start another controller.
 package reconcilers

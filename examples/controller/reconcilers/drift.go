@@ -32,7 +32,7 @@ type conditionReconciler struct {
 	lookup *requirements.Lookup
 	// detector checks whether instances match their node class; nil if the provider does not support it.
 	detector cloudprovider.DriftDetector
-	// typesOf returns the instance types of a pool in the last planning pass, or nil if that pass did not have the pool.
+	// typesOf returns the instance types of a pool in the last planning pass, or nil if that pass did not read the pool.
 	typesOf func(v1.PoolKey) []*cloudprovider.InstanceType
 	// nodeClasses are watched, because a change of a node class may cause drift.
 	nodeClasses []client.Object
@@ -46,15 +46,15 @@ type conditionReconciler struct {
 	classChanges int
 }
 
-// driftAnswer is the detector's result for a claim, with the generation of the pool at that time.
+// driftAnswer is the detector's result for a claim, with the time, and with the pool's generation and classChanges at that time.
 type driftAnswer struct {
 	disruption.ProviderDrift
 	at                       time.Time
 	generation, classChanges int64
 }
 
-// driftAnswerFor is how long a drift result is reused while neither pool nor node classes change: claims are reconciled at every
-// change, which is too often to ask the provider.
+// driftAnswerFor is how long a drift result is reused while neither pool nor node classes change. Claims are reconciled at every change,
+// and the provider must not be asked that often.
 const driftAnswerFor = time.Minute
 
 func (r *conditionReconciler) setup(mgr ctrl.Manager, concurrency int) error {
@@ -149,7 +149,7 @@ func (r *conditionReconciler) consolidatable(claim *v1.NodeClaim, pool *v1.NodeP
 		return unseenRetry
 	}
 	seen := *instance
-	seen.Claim = claim // the view may be older than the claim
+	seen.Claim = claim // the claim in the view may be older than this claim
 	_, again = disruption.MarkConsolidatable(claim, &seen, pool, r.now())
 	return again
 }
@@ -175,7 +175,7 @@ func (r *conditionReconciler) drift(ctx context.Context, claim *v1.NodeClaim, po
 	return step.Again, err
 }
 
-// ask asks the provider, unless a recent result exists. After an error, each call asks the provider again.
+// ask asks the provider, unless a recent result exists. After an error, the provider is asked again in each call.
 func (r *conditionReconciler) ask(ctx context.Context, claim *v1.NodeClaim, pool *v1.NodePool, now time.Time) disruption.ProviderDrift {
 	if r.detector == nil {
 		return disruption.ProviderDrift{}

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// roundEffects carries out the effects of one round. It has a method for every kind of effect, so that a new kind does not compile without
-// one.
+// roundEffects carries out the effects of one round. It has a method for every kind of effect: a new kind of effect causes a compile error
+// until it has a method here.
 type roundEffects struct {
 	actor *actor
 	round *round
@@ -66,7 +66,7 @@ func (h roundEffects) DeletePod(ctx context.Context, e provisioning.DeletePod) e
 	return h.actor.deletePod(ctx, e)
 }
 
-// ScaleWorkload is only used by surgeEffects: no step of a claim or node scales workloads.
+// ScaleWorkload returns an error: only surgeEffects scales workloads, and no step of a claim or node does.
 func (h roundEffects) ScaleWorkload(_ context.Context, e provisioning.ScaleWorkload) error {
 	return fmt.Errorf("only surge eviction scales workloads, but a step asked to scale %s %s", e.Kind, e.Key)
 }

@@ -30,7 +30,8 @@ type evictions struct {
 
 	mu    sync.Mutex
 	queue *provisioning.EvictionQueue
-	// asked contains the time at which each pod's eviction was granted. The eviction is not repeated until the watch shows the deletion.
+	// asked contains the time at which the API granted each pod's eviction. The eviction is not repeated until the watch shows the
+	// deletion.
 	asked map[types.UID]time.Time
 	wake  chan struct{}
 }
@@ -57,7 +58,7 @@ func (e *evictions) add(pod provisioning.EvictPod) {
 	wake(e.wake)
 }
 
-// remove forgets the pods of a node that is gone.
+// remove forgets the pods of a node that no longer exists.
 func (e *evictions) remove(pods []*corev1.Pod) {
 	uids := make([]types.UID, 0, len(pods))
 	for _, pod := range pods {
@@ -88,7 +89,7 @@ func (e *evictions) Start(ctx context.Context) error {
 			continue
 		}
 		if late {
-			// The next reconcile of the node finds out whether and how the pod must be deleted.
+			// The next reconcile of the node finds out whether, and how, the pod must be deleted.
 			e.mu.Lock()
 			e.queue.Report(pod, provisioning.EvictionDone, e.now())
 			e.mu.Unlock()
@@ -116,7 +117,7 @@ func (e *evictions) report(pod provisioning.EvictPod, outcome provisioning.Evict
 		e.asked[pod.UID] = now
 	}
 	e.mu.Unlock()
-	wake(e.wake) // a refused eviction has a time for its next attempt
+	wake(e.wake) // after a refusal, the loop must learn when the next attempt is due
 }
 
 // evict asks once.
@@ -138,8 +139,8 @@ func (e *evictions) evict(ctx context.Context, target provisioning.EvictPod) pro
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return provisioning.EvictionDone
 	case apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err):
-		// 429: a PodDisruptionBudget does not allow it now. 500: several PodDisruptionBudgets select the pod, which the API does not
-		// support.
+		// 429: a PodDisruptionBudget does not allow the eviction now. 500: several PodDisruptionBudgets select the pod, which the API does
+		// not support.
 		event.Warning, event.Reason, event.Message = true, provisioning.EventFailedDraining, fmt.Sprintf("Failed to evict: %v", err)
 		e.recorder.publish([]provisioning.Event{event})
 		return provisioning.EvictionRefused

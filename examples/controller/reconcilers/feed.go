@@ -29,9 +29,10 @@ type feed struct {
 	classes []client.Object
 	log     *slog.Logger
 	now     func() time.Time
-	// seen is called for every change, with the object before and after; before is nil for a new object, after is nil for a deleted object.
+	// seen is called for every change, with the object before and after the change. before is nil for a new object, and after is nil for a
+	// deleted object.
 	seen func(before, after client.Object)
-	// later watches kinds that the API server starts to serve later; nil if all kinds are served.
+	// later watches kinds that the API server does not serve yet; nil if all kinds are served.
 	later *laterGroups
 }
 
@@ -88,7 +89,7 @@ func (f *feed) Start(ctx context.Context) error {
 		if registrations[i], err = informer.AddEventHandler(f.handler()); err != nil {
 			return fmt.Errorf("watching %s: %w", w.kind, err)
 		}
-		defer func() { _ = informer.RemoveEventHandler(registrations[i]) }() // the error only says that the handler is not registered
+		defer func() { _ = informer.RemoveEventHandler(registrations[i]) }() // RemoveEventHandler only fails if the handler is not registered
 	}
 	for _, class := range f.classes {
 		informer, err := f.informers.GetInformer(ctx, class)
@@ -99,7 +100,7 @@ func (f *feed) Start(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("watching %T: %w", class, err)
 		}
-		defer func() { _ = informer.RemoveEventHandler(registration) }() // the error only says that the handler is not registered
+		defer func() { _ = informer.RemoveEventHandler(registration) }() // RemoveEventHandler only fails if the handler is not registered
 	}
 	for i, w := range f.kinds {
 		// When the handler has synced, it has received all objects of the API server.
@@ -127,7 +128,7 @@ func handlerOf(tell func(before, after any)) toolscache.ResourceEventHandler {
 		UpdateFunc: tell,
 		DeleteFunc: func(before any) {
 			if missed, ok := before.(toolscache.DeletedFinalStateUnknown); ok {
-				before = missed.Obj // the watch was interrupted: this is the object as it was last seen
+				before = missed.Obj // the watch was interrupted: Obj is the last known state of the object
 			}
 			tell(before, nil)
 		},

@@ -7,16 +7,16 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// remover deletes nodes that must be removed in any case.
+// remover deletes nodes with forced removals, which no budget can prevent.
 type remover struct {
 	*actor
 	told *disruptionMetrics
-	// removed is called for each removal, because budgets with a rate and cool-downs of the pods' owners count it.
+	// removed is called for each removal, because budgets with a rate and cool-downs of the pods' owners count removals.
 	removed func(disruption.Disruption)
 }
 
-// remove stores the removal's deadline, if it has one, and deletes the claim. Its node then drains, and its pods are planned again. node is
-// the name of the node, and may be empty.
+// remove stores the removal's deadline, if it has one, and deletes the claim. The claim's node then drains, and its pods are planned again.
+// node is the name of the node, and may be empty.
 func (r *remover) remove(ctx context.Context, removal *disruption.Removal, node string) error {
 	claim := removal.Claim
 	moving := r.podsOf(claim)

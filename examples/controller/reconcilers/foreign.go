@@ -25,7 +25,7 @@ func (a *actor) owns(class v1.NodeClassReference) bool {
 func (a *actor) foreignClaim(claim *v1.NodeClaim) bool { return !a.owns(claim.Spec.NodeClassRef) }
 
 // foreignNode reports whether the node belongs to another provider. claims are the claims with its provider ID. An object without a claim
-// belongs to the provider of its pool. Without a pool, it belongs to this provider.
+// belongs to the provider of its pool. An object without a claim and without a pool belongs to this provider.
 func (a *actor) foreignNode(ctx context.Context, node *corev1.Node, claims []*v1.NodeClaim) (bool, error) {
 	if len(claims) > 0 {
 		return slices.ContainsFunc(claims, a.foreignClaim), nil
@@ -38,8 +38,8 @@ func (a *actor) foreignPool(pool *v1.NodePool) bool {
 	return !a.owns(pool.Spec.Template.Spec.NodeClassRef)
 }
 
-// misspelt reports whether a pool's node class reference has this provider's API group. If its kind is not the provider's, the reference is
-// probably misspelt. Conditions are written only to pools whose reference has this provider's group.
+// misspelt reports whether a pool's node class reference has this provider's API group. If the reference's kind is not the provider's kind,
+// the reference is probably misspelt. Conditions are written only to pools whose reference has this provider's group.
 func (a *actor) misspelt(pool *v1.NodePool) bool {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	return slices.ContainsFunc(a.provider.Describe().NodeClasses, func(kind metav1.GroupKind) bool { return kind.Group == ref.Group })

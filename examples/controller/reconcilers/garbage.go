@@ -17,12 +17,12 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// garbageCollector compares the cloud's instances and the cluster's claims from time to time.
+// garbageCollector regularly compares the cloud's instances and the cluster's claims.
 type garbageCollector struct {
 	*actor
-	// reader reads from the API server: if the cache does not show a claim yet, its instance must not be terminated.
+	// reader reads from the API server, because an instance whose claim the cache does not show yet must not be terminated.
 	reader client.Reader
-	// refused has the pieces of garbage that could not be collected, by Garbage.ID. Only the goroutine of Start uses it.
+	// refused contains the pieces of garbage that could not be collected, by Garbage.ID. Only the goroutine of Start uses it.
 	refused map[string]refusal
 }
 
@@ -63,7 +63,7 @@ func (g *garbageCollector) Start(ctx context.Context) error {
 // piece is a piece of garbage that is checked again and then removed.
 type piece struct {
 	provisioning.Garbage
-	// instance is the result of the second reading, or nil if the provider does not know the instance.
+	// instance is the instance that the provider returned when it was asked a second time, or nil if the provider does not know it.
 	instance *v1.NodeClaim
 	err      error
 }
@@ -111,7 +111,7 @@ func (g *garbageCollector) listClaims(ctx context.Context) ([]*v1.NodeClaim, err
 	return pointers(claims.Items), nil
 }
 
-// listNodes lists all nodes but those of another provider's pools.
+// listNodes lists all nodes except nodes of other providers' pools.
 func (g *garbageCollector) listNodes(ctx context.Context) ([]*corev1.Node, error) {
 	list, err := allNodes(ctx, g.client)
 	if err != nil {
@@ -141,7 +141,7 @@ func (g *garbageCollector) due(found []provisioning.Garbage, now time.Time) []*p
 	return pieces
 }
 
-// each calls do for all pieces: a few in parallel, each with its own time limit.
+// each calls do for all pieces. It handles a few in parallel, and each has its own time limit.
 func (g *garbageCollector) each(ctx context.Context, pieces []*piece, do func(context.Context, *piece)) {
 	var group sync.WaitGroup
 	places := make(chan struct{}, garbageAtOnce)
@@ -157,7 +157,7 @@ func (g *garbageCollector) each(ctx context.Context, pieces []*piece, do func(co
 	group.Wait()
 }
 
-// askAgain asks the provider for this instance, because the provider's list may have been incomplete.
+// askAgain asks the provider for the instance of the piece, because the provider's list may have been incomplete.
 func (g *garbageCollector) askAgain(ctx context.Context, p *piece) {
 	p.instance, p.err = g.provider.Get(ctx, p.ProviderID)
 	if cloudprovider.IsNodeClaimNotFound(p.err) {
@@ -199,7 +199,7 @@ func (g *garbageCollector) end(ctx context.Context, p *piece, again provisioning
 	return nil
 }
 
-// note records whether the piece was collected. Each piece has its own wait after failures.
+// note records whether the piece was collected. After failures, each piece has its own wait.
 func (g *garbageCollector) note(ctx context.Context, p *piece) {
 	if p.err == nil || ctx.Err() != nil {
 		delete(g.refused, p.ID())
@@ -226,7 +226,7 @@ func (p *piece) attributes() []any {
 	return list
 }
 
-// uidOfPool returns the UID of a pool, because an event without it is not shown with the pool; empty if the pool is deleted.
+// uidOfPool returns the UID of a pool, because an event without a UID is not shown with the pool. It returns "" if the pool is deleted.
 func (g *garbageCollector) uidOfPool(ctx context.Context, name string) types.UID {
 	pool := &v1.NodePool{}
 	if err := g.client.Get(ctx, qualified(name), pool); err != nil {

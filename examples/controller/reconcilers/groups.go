@@ -26,7 +26,7 @@ type groupKind struct {
 func groupKinds() []groupKind {
 	return []groupKind{
 		{cluster.KindPodGroup, schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}, ""},
-		// Later versions of Workload are not read: they only describe PodGroups, which are made from them.
+		// Later versions of Workload are not read: they only describe PodGroups, which exist as separate objects.
 		{cluster.KindWorkload, schema.GroupKind{Group: "scheduling.k8s.io", Kind: "Workload"}, "v1alpha1"},
 		{cluster.KindCompositePodGroup, schema.GroupKind{Group: "scheduling.k8s.io", Kind: "CompositePodGroup"}, ""},
 		{cluster.KindCoschedulingPodGroup, schema.GroupKind{Group: "scheduling.x-k8s.io", Kind: "PodGroup"}, ""},
@@ -34,8 +34,8 @@ func groupKinds() []groupKind {
 	}
 }
 
-// findGroups finds out which kinds of pod groups the API server serves: a watch of another kind would never begin. The other kinds are
-// checked again later.
+// findGroups finds out which kinds of pod groups the API server serves, because a watch of a kind that is not served would never begin. The
+// other kinds are checked again later.
 func (o *Options) findGroups(mapper meta.RESTMapper) error {
 	o.groups, o.notServed = nil, nil
 	if !o.Features.Gangs {

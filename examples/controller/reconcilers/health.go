@@ -20,8 +20,8 @@ type health struct {
 
 func newHealth() *health { return &health{memory: provisioning.NewRegistrationHealth()} }
 
-// registered records that a claim's node has registered. If the pool can't be read, registered returns no error: the record is only for
-// information, and the next result corrects it.
+// registered records that a claim's node has registered. If the pool can't be read, the registration is not recorded. The record is only
+// for information, and the next result corrects it.
 func (h *health) registered(ctx context.Context, c client.Reader, claim *v1.NodeClaim) {
 	if pool, err := poolOf(ctx, c, claim); err == nil && pool != nil {
 		h.mu.Lock()
@@ -30,7 +30,7 @@ func (h *health) registered(ctx context.Context, c client.Reader, claim *v1.Node
 	}
 }
 
-// givenUp records that a claim was given up because its instance was not launched, or its node did not register, in time.
+// givenUp records that a claim was abandoned because its instance was not launched, or its node did not register, in time.
 func (h *health) givenUp(ctx context.Context, c client.Reader, claim *v1.NodeClaim) {
 	pool, err := poolOf(ctx, c, claim)
 	if err != nil || pool == nil {
@@ -46,7 +46,7 @@ func (h *health) givenUp(ctx context.Context, c client.Reader, claim *v1.NodeCla
 	h.memory.GivenUp(pool, reason, message)
 }
 
-// show calls f with the records, which f may read and write.
+// show calls f with the records, which f may read and change.
 func (h *health) show(f func(*provisioning.RegistrationHealth, *provisioning.LaunchHealth)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

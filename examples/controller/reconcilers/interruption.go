@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// The type interruptions reads the cloud's interruption messages, and removes the nodes in time.
+// The type interruptions reads the cloud's interruption messages, and removes the affected nodes in time.
 type interruptions struct {
 	*remover
 	source cloudprovider.InterruptionSource
@@ -29,10 +29,10 @@ const (
 	interruptionRetryMost  = time.Minute
 )
 
-// NeedLeaderElection returns true: only one process reads.
+// NeedLeaderElection returns true: only one process reads messages.
 func (r *interruptions) NeedLeaderElection() bool { return true }
 
-// Start reads until ctx ends.
+// Start reads messages until ctx ends.
 func (r *interruptions) Start(ctx context.Context) error {
 	var group sync.WaitGroup
 	for range interruptionReaders {
@@ -89,7 +89,7 @@ func (r *interruptions) dealWith(ctx context.Context, messages []cloudprovider.I
 	return first
 }
 
-// interruptionAttempts is the number of attempts to write a claim if another client writes it at the same time.
+// interruptionAttempts is the maximum number of attempts to write a claim while other clients write it at the same time.
 const interruptionAttempts = 5
 
 // interrupted carries out the action for one message. Messages about instances without a known claim are ignored.
@@ -122,7 +122,7 @@ func (r *interruptions) act(ctx context.Context, m *cloudprovider.Interruption, 
 	return r.remove(ctx, step.Removal, claim.Status.NodeName)
 }
 
-// soldOut records that the cloud reclaims this offering, so that the next launch uses another.
+// soldOut records that the cloud reclaims spot instances of this offering, so that the next launch uses another offering.
 func (r *interruptions) soldOut(claim *v1.NodeClaim, m *cloudprovider.Interruption) {
 	if m.Kind != cloudprovider.InterruptionSpotReclaim {
 		return

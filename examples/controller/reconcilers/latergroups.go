@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 )
 
-// laterGroups watches kinds of pod groups as soon as the API server serves them: their CRDs may be installed after the controller has
-// started.
+// laterGroups watches kinds of pod groups as soon as the API server serves them, because their CRDs may be installed after the controller
+// has started.
 type laterGroups struct {
 	feed   *feed
 	mapper meta.RESTMapper
@@ -18,7 +18,7 @@ type laterGroups struct {
 	waiting []groupKind
 }
 
-// lookForGroupsEvery is the interval for asking the API server for kinds that it did not serve: one small request for each API group.
+// lookForGroupsEvery is the interval for asking the API server whether it serves these kinds now: one small request for each API group.
 const lookForGroupsEvery = time.Minute
 
 // run looks for the kinds until all are watched or ctx ends.
@@ -50,7 +50,7 @@ func (g *laterGroups) look(ctx context.Context) {
 		}
 		informer, err := g.feed.informers.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 		if err == nil {
-			_, err = informer.AddEventHandler(g.feed.handler()) // the handler stays until the informer ends
+			_, err = informer.AddEventHandler(g.feed.handler()) // the handler is never removed
 		}
 		if err != nil {
 			g.feed.log.Error("cannot watch kind of pod groups, retrying", "kind", k.of.String(), "error", err)

@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// leadership knows whether this process leads. Components that also watch on standbys publish only if this process leads.
+// leadership records whether this process is the leader. Components that also watch on standbys publish only if this process is the leader.
 type leadership struct{ atomic.Bool }
 
-// NeedLeaderElection returns true: it is started when the process has been elected.
+// NeedLeaderElection returns true: Start is called when this process has been elected.
 func (l *leadership) NeedLeaderElection() bool { return true }
 
 // Start runs until ctx ends.

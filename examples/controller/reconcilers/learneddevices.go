@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/learned"
 )
 
-// eventDevicesLearned is the event on a NodePool if its nodes have published other devices than their instance type states. Plans then use
-// the published devices.
+// eventDevicesLearned is the reason of the event on a NodePool whose nodes have published other devices than their instance type states.
+// Plans then use the published devices.
 const eventDevicesLearned provisioning.EventReason = "DevicesLearned"
 
 // If nodes publish other devices than their instance types state, deviceTemplates makes plans use the published devices.

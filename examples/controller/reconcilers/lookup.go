@@ -192,7 +192,7 @@ func volumesOf(ctx context.Context, c client.Reader, list []*corev1.Pod) (map[st
 			claim := &corev1.PersistentVolumeClaim{}
 			if err := c.Get(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: name}, claim); err != nil {
 				if apierrors.IsNotFound(err) {
-					continue // no volume was ever bound to the claim, or the claim was deleted with its pod
+					continue // no volume was ever bound to the claim, or the claim was deleted together with its pod
 				}
 				return nil, err
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// withoutLost returns the view with a mark on claims that have lost their node: they count as being removed, so that pods don't wait for a
+// withoutLost returns the view with marks on claims that have lost their node. They count as being removed, so that pods don't wait for a
 // node that may never come back. The parameter view is not changed, because views share lists.
 func withoutLost(view *cluster.View) *cluster.View {
 	out, copied := view, false

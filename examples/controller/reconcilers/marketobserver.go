@@ -11,7 +11,7 @@ import (
 // MarketObserver is notified of the results of launches and of interruptions, in addition to the stock estimate. Package market of this
 // module computes the spot risk from these results. It must be safe for concurrent use and return quickly.
 type MarketObserver interface {
-	// Launched is called for each launch that found capacity.
+	// Launched is called for each launch that found capacity, with the offering.
 	Launched(cloudprovider.OfferingKey, time.Time)
 	// Refused is called for each launch that found no capacity, with the offerings that the error names.
 	Refused([]cloudprovider.OfferingKey, time.Time)
@@ -48,7 +48,7 @@ func (a *actor) refused(err error, now time.Time) (planNow bool) {
 	return provisioning.Feedback(err, a.stock, now)
 }
 
-// The method probes records the offerings that launches are trying: until the next probe is due, only these launches try offerings that are
+// The method probes records which offerings launches are trying now. Until the next probe is due, other launches do not try those that are
 // probably out of stock.
 func (p *planner) probes(launched []provisioning.Launched, now time.Time) {
 	var keys []cloudprovider.OfferingKey

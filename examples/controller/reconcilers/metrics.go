@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/learned"
 )
 
-// metrics are the controller's metrics that count actions. Their labels are names of pools,
-// types, zones and reasons, never of single pods. This limits the number of time series.
+// metrics are the controller's metrics that count actions. Their labels are names of pools, types, zones and reasons, never of single pods.
+// So the number of time series is limited.
 type metrics struct {
 	passDuration     prometheus.Histogram
 	queueDepth       prometheus.Gauge
@@ -41,7 +41,7 @@ type metrics struct {
 	providerDuration *prometheus.HistogramVec
 	providerErrors   *prometheus.CounterVec
 
-	// Durations for pods are measured from their creation, and from the first plan that had a place for them.
+	// Durations for pods are measured from two times: from their creation, and from the first plan that had a place for them.
 	podBound, podPlacedBound, podStartup, podPlacedStartup, podDecision prometheus.Observer
 	costErrors                                                          *prometheus.CounterVec
 	// learnedTypes is the number of instance types for which plans use other devices than the provider states.
@@ -205,7 +205,7 @@ func (m *metrics) nodeTerminated(node *corev1.Node, now time.Time) {
 func (m *metrics) evictionAnswered(code string) { m.evictions.WithLabelValues(code).Inc() }
 func (m *metrics) podDrained(reason string)     { m.drained.WithLabelValues(reason).Inc() }
 
-// poolShown sets the gauges of a pool's limits and usage. If the pool is being deleted, it removes these gauges.
+// poolShown sets the gauges of a pool's limits and usage. If the pool is being deleted, poolShown removes these gauges.
 func (m *metrics) poolShown(pool *v1.NodePool) {
 	m.poolGone(v1.QualifiedName(pool))
 	if pool.DeletionTimestamp != nil {
@@ -227,7 +227,7 @@ func (m *metrics) poolGone(name string) {
 	m.learnedTypes.DeletePartialMatch(mine)
 }
 
-// learnedShown sets the number of the pool's types with learned devices. It sets no gauge if there are none.
+// learnedShown sets the number of the pool's types with learned devices. It sets no gauge if the pool has no such types.
 func (m *metrics) learnedShown(pool *v1.NodePool, corrections learned.Corrections) {
 	types := map[string]bool{}
 	for i := range corrections {
@@ -249,7 +249,7 @@ type timedProvider struct {
 // Unwrap returns the wrapped provider, for cloudprovider.As.
 func (p *timedProvider) Unwrap() cloudprovider.CloudProvider { return p.CloudProvider }
 
-// begin starts the clock of a call; call the returned function when the call has ended.
+// begin starts to measure a call; call the returned function when the call has ended.
 func (p *timedProvider) begin(method string) func(error) {
 	started := time.Now()
 	return func(err error) {

@@ -23,12 +23,12 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// nodeReconciler terminates Nodes that are being deleted: drain, volumes, instance, finalizer. Nodes without drawknife's finalizer are
-// ignored, and so are nodes of another provider.
+// nodeReconciler terminates Nodes that are being deleted: it drains the node, waits for its volumes, terminates the instance, and removes
+// the finalizer. Nodes without drawknife's finalizer and nodes of other providers are ignored.
 type nodeReconciler struct {
 	*actor
 	mu sync.Mutex
-	// draining contains the start of each node's drain, by name: nodes without a claim have no object to store it.
+	// draining contains the start of each node's drain, by the node's name, because a node without a claim has no object to store it in.
 	draining map[string]drainStart
 }
 
@@ -120,7 +120,7 @@ func (r *nodeReconciler) see(ctx context.Context, node *corev1.Node) (time.Durat
 		}
 		switch {
 		case snapshotOf(work) == before && !work.learned():
-			// A requested deletion causes an event, but a drain must also be checked at intervals.
+			// A requested deletion triggers a reconcile when it happens, but a drain must also be checked at intervals.
 			return sooner(step.Again, drainPause), nil
 		case step.Again > 0 && work.instance != provisioning.InstanceGone:
 			return step.Again, nil
@@ -132,7 +132,7 @@ func (r *nodeReconciler) see(ctx context.Context, node *corev1.Node) (time.Durat
 // drainPause is the longest time between two checks of a node that is being drained.
 const drainPause = 5 * time.Second
 
-// snapshotOf returns the versions of all objects of the round. If they change, something was written.
+// snapshotOf returns a text with the versions of all objects of the round. If the text has changed, an object was written.
 func snapshotOf(work *round) string {
 	versions := make([]string, 0, len(work.claims)+len(work.nodes))
 	for uid, c := range work.claims {

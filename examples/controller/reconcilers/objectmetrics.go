@@ -21,9 +21,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// stateMetrics are the metrics of section 17 that show the current state. They are computed from the view of the cluster at the time of the
-// scrape, so a deleted object has no metrics. There is a time series for each node and resource, and for each pod that has not ended. If
-// objects is false, only the time series of the whole cluster remain.
+// stateMetrics are the metrics that show the current state of the cluster. They are computed from the view of the cluster at the time of
+// the scrape, so a deleted object has no metrics. There is a time series for each node and resource, and for each pod that has not
+// finished. If objects is false, there are only time series of the whole cluster.
 type stateMetrics struct {
 	state    *cluster.State
 	now      func() time.Time
@@ -127,7 +127,7 @@ func (s *stateMetrics) Collect(out chan<- prometheus.Metric) {
 	s.poolCosts(view, gauge)
 	s.devices.collect(view, s.catalogs.Load(), gauge)
 	requested, have := sums{}, sums{}
-	leaving := map[types.UID]bool{} // pods of nodes that are being removed: they are pending, but still have a node, and the node's metrics show them
+	leaving := map[types.UID]bool{} // pods of nodes that are being removed: they are pending, but still have a node, and are shown in the metrics of that node
 	for i := range view.Nodes {
 		m := &view.Nodes[i]
 		if m.Leaving {
@@ -248,8 +248,8 @@ func (s *stateMetrics) passEnded()              { s.passing.Store(0) }
 // learn stores the instance types of a planning pass, which contain the prices.
 func (s *stateMetrics) learn(set *provisioning.PoolSet) { s.catalogs.Store(set) }
 
-// poolCosts sends the costs of the pools' instances at the prices of the last planning pass. An offering that is not in the pool's catalog
-// counts as 0.
+// poolCosts sends the costs of the pools' instances at the prices of the last planning pass. An instance whose offering is not in the
+// pool's catalog counts as 0.
 func (s *stateMetrics) poolCosts(view *cluster.View, gauge func(*prometheus.Desc, float64, ...string)) {
 	set := s.catalogs.Load()
 	if set == nil {

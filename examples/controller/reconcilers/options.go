@@ -19,26 +19,26 @@ import (
 	"github.com/drawknife/drawknife/scheduling/nodefacts"
 )
 
-// Options are the settings of Add. Only Provider is required; the zero values of all other fields suit an ordinary cluster.
+// Options are the settings of Add. Only Provider is required; the zero values of all other fields are suitable for an ordinary cluster.
 type Options struct {
-	// Provider launches and ends instances. Required.
+	// Provider launches and terminates instances. Required.
 	Provider cloudprovider.CloudProvider
 	// Gates can delay the registration of a node, in addition to the provider's own gates. Names are unique.
 	Gates []cloudprovider.RegistrationGate
 
-	// Batch says for how long pending pods are collected before they are planned. Nil is provisioning.DefaultBatchOptions.
+	// Batch says how long pending pods are collected before they are planned. Nil is provisioning.DefaultBatchOptions.
 	Batch *provisioning.BatchOptions
 	// Query contains the options of plans: preferences, minValues.
 	Query scheduling.Query
-	// CostModel returns the costs of nodes beyond list prices for a snapshot that is otherwise complete: fees, discounts, commitments, and
+	// CostModel returns the costs of nodes for a snapshot that is complete except for its cost model: fees, discounts, commitments, and
 	// costs of spot interruptions (package scheduling/spotrisk). Plans of launches and of disruption use it. It is called for each
-	// snapshot, also in parallel, and must not change earlier results; return the same pointer if the model has not changed. Nil and a
-	// nil model mean that only list prices count. A model that is not valid fails the pass.
+	// snapshot, possibly in parallel, and must not change earlier results; return the same pointer if the model has not changed. Nil, or a
+	// model that is nil, means that only list prices count. If a model is not valid, the pass fails.
 	CostModel func(*scheduling.Snapshot) *scheduling.CostModel
-	// LaunchCosts records the cost model of each snapshot, for the provider that launches what was planned; see aws.Options.LaunchCost. Nil
-	// means that it is not recorded.
+	// LaunchCosts stores the cost model of each snapshot, so that the provider launches with the costs that planning used; see
+	// aws.Options.LaunchCost. Nil means that the cost model is not stored.
 	LaunchCosts *provisioning.LaunchCosts
-	// DefaultTopologySpread are the cluster's default spread constraints, as kube-scheduler's configuration has them.
+	// DefaultTopologySpread are the cluster's default spread constraints, as in kube-scheduler's configuration.
 	DefaultTopologySpread []corev1.TopologySpreadConstraint
 	// PassTimeout limits the time of one planning pass; more than 0. Nil is DefaultPassTimeout.
 	PassTimeout *time.Duration
@@ -47,30 +47,31 @@ type Options struct {
 	Lifecycle *provisioning.LifecycleOptions
 	// RateLimiter limits the number of launches in a period; the zero value has no limit.
 	RateLimiter provisioning.RateLimiterOptions
-	// StockEstimate says how stock-outs are remembered. Nil is provisioning.DefaultStockEstimateOptions. If its Hardware is nil, that is what
-	// the provider declares.
+	// StockEstimate says how stock-outs are remembered. Nil is provisioning.DefaultStockEstimateOptions. If its Hardware is nil, the
+	// Hardware that the provider declares is used.
 	StockEstimate *provisioning.StockEstimateOptions
-	// Stock is the stock estimate. Set it if the program keeps the estimate over restarts (StockEstimate.Export); StockEstimate must then
+	// Stock is the stock estimate. Set it if the program keeps the estimate after a restart (StockEstimate.Export); StockEstimate must then
 	// be nil. Nil means a new estimate. Launches, planning and disruption use the same estimate.
 	Stock *provisioning.StockEstimate
 	// NodeFacts learns from nodes which amounts their instance types really have, and how long nodes take to register (package
-	// scheduling/nodefacts). Plans then use the learned amounts, and the registration timeout follows the learned time. Nil means that
-	// plans use the provider's estimates.
+	// scheduling/nodefacts). Plans then use the learned amounts, and the registration timeout is adapted to the learned time. Nil means
+	// that plans use the provider's estimates.
 	NodeFacts *nodefacts.Book
 	// Market is notified of launches and interruptions. It may be nil.
 	Market MarketObserver
 	// Disruption says how nodes are removed and replaced.
 	Disruption DisruptionOptions
-	// Evictor decides how pods are removed from drained nodes: provisioning.SurgeFirst waits until replacement pods are ready, which
-	// needs permission to patch deployments and replicasets and to read horizontalpodautoscalers. Nil evicts at once and touches no
-	// workload. Another Evictor undoes a surge that is in progress when this Evictor replaces it; a nil Evictor does not.
+	// Evictor decides how pods are removed from drained nodes: provisioning.SurgeFirst waits until replacement pods are ready, which needs
+	// permission to patch deployments and replicasets and to read horizontalpodautoscalers. Nil evicts pods at once and does not change
+	// workloads. If another Evictor replaces this Evictor while a surge is in progress, the other Evictor undoes the surge; a nil Evictor
+	// does not.
 	Evictor provisioning.Evictor
 	// NodeClasses are objects of the provider's node class kinds, registered in the manager's scheme. Events and metrics show their
 	// conditions, and a change of a node class triggers a drift check of its instances at once. Nil means no kinds: instances are then
 	// checked every five minutes.
 	NodeClasses []client.Object
 	// DeviceMatcher evaluates the CEL selectors of device claims, for example dra.New() of scheduling/dra. Nil means that, with
-	// Features.Devices, pods get no place if their claims or device classes have selectors; the plan states the reason.
+	// Features.Devices, pods have no place if their claims or device classes have selectors; the plan states the reason.
 	DeviceMatcher scheduling.DeviceMatcher
 	// Features are off by default.
 	Features Features
@@ -99,22 +100,22 @@ type Features struct {
 	NodeOverlay bool
 	// StaticCapacity keeps the number of nodes of NodePools with replicas equal to that number.
 	StaticCapacity bool
-	// CapacityBuffer keeps room free for CapacityBuffer objects.
+	// CapacityBuffer keeps capacity free for CapacityBuffer objects.
 	CapacityBuffer bool
-	// ProvisioningRequest answers ProvisioningRequest objects, and keeps the room that they have booked.
+	// ProvisioningRequest answers ProvisioningRequest objects, and keeps capacity free that they have booked.
 	ProvisioningRequest bool
-	// NoReservedCapacity keeps instances from being launched into reservations.
+	// NoReservedCapacity prevents launches into reservations.
 	NoReservedCapacity bool
-	// Devices enables planning of pods that claim devices of Dynamic Resource Allocation. Nodes are then initialised only after the
-	// planned drivers have published their devices. Devices has no effect if the API server does not serve resource.k8s.io/v1. It needs
-	// permission to read the kinds of that group.
+	// Devices enables planning of pods that claim devices of Dynamic Resource Allocation. Nodes are then initialized only after the planned
+	// drivers have published their devices. Devices has no effect if the API server does not serve resource.k8s.io/v1. It needs permission
+	// to read the kinds of that group.
 	Devices bool
 	// Gangs enables planning pods of PodGroups together or not at all: the kinds of scheduling.k8s.io, coscheduling and Volcano that the
 	// API server serves. It needs permission to read these kinds.
 	Gangs bool
 	// SpotToSpotConsolidation allows replacing spot nodes by cheaper spot nodes.
 	SpotToSpotConsolidation bool
-	// NodeRepair replaces nodes that stay unhealthy, by the provider's policies.
+	// NodeRepair replaces nodes that stay unhealthy, according to the provider's policies.
 	NodeRepair bool
 	// NoDrift switches drift off: no node counts as drifted.
 	NoDrift bool

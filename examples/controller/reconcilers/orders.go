@@ -51,8 +51,8 @@ func (p *planner) launchInstead(ctx context.Context, token string, orders []prov
 		if err := p.state.Apply(cluster.Assume(claim).At(p.now())); err != nil {
 			p.log.Error("cannot add NodeClaim to the cluster state, waiting until the cache shows it", "nodeClaim", claim.Name, "error", err)
 		}
-		// Nominate nodes that are planned for pods: pending pods, pods that must leave their nodes, placeholders, and pods of requests that
-		// do not exist yet.
+		// Nominate nodes that are planned for pods: for pending pods, pods that must leave their nodes, placeholders, and pods of requests
+		// that do not exist yet.
 		if reason == reasonPlanned || len(leaving) > 0 {
 			p.state.NominateNew(v1.QualifiedName(claim), p.options.nomination())
 		}
@@ -95,10 +95,10 @@ func firstTypes(claim *v1.NodeClaim) string {
 		}
 		return fmt.Sprintf("%s and %d other(s)", strings.Join(r.Values[:shownTypes], ", "), len(r.Values)-shownTypes)
 	}
-	return "any" // for a static pool, the provider chooses
+	return "any" // a claim of a static pool names no types: the provider chooses
 }
 
-// repeatAfter returns an error if orders failed and an immediate second attempt is useful. Nodes that the launch rate limiter holds back
+// repeatAfter returns an error if launches failed and another attempt should follow at once. Nodes that the launch rate limiter holds back
 // are launched later.
 func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 	var errs []error
@@ -111,7 +111,7 @@ func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 			}
 		default:
 			var exceeded *limits.ExceededError
-			if !errors.As(launched.Err, &exceeded) { // an order over the limits is planned again when something changes
+			if !errors.As(launched.Err, &exceeded) { // a launch that exceeds a limit is planned again when something changes
 				errs = append(errs, launched.Err)
 			}
 		}
@@ -119,8 +119,8 @@ func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 	return errors.Join(errs...)
 }
 
-// bringBooksUpToDate updates the limit tracker with the cluster's instances. Instances whose claims are in the parameter leaving count as
-// being removed.
+// bringBooksUpToDate updates the limit tracker with the instances in the cluster. Instances whose claims are in the parameter leaving count
+// as being removed.
 func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 	view := p.state.Snapshot(cluster.Query{Time: p.now()})
 	known := map[string]bool{}
@@ -143,7 +143,7 @@ func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 			phase = limits.Launching
 		}
 		if phase == limits.Launching && len(m.Claim.Status.Capacity) == 0 {
-			continue // the status has no capacity yet: keep the amounts that were recorded with the order of the NodeClaim
+			continue // the status has no capacity yet: keep the amounts that were recorded when the NodeClaim was ordered
 		}
 		errs = append(errs, p.limits.Observe(m.Pool, id, phase, view.Snapshot.Nodes[i].Capacity()))
 	}

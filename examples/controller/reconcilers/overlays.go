@@ -22,8 +22,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// overlayReconciler writes to the status of NodeOverlays whether they are applied, or why not. It evaluates all of them together, because
-// overlays may conflict with each other.
+// overlayReconciler writes to the status of NodeOverlays whether they are applied, or why not. It evaluates all overlays together, because
+// they may conflict with each other.
 type overlayReconciler struct {
 	*actor
 	state  *cluster.State
@@ -31,7 +31,7 @@ type overlayReconciler struct {
 }
 
 const (
-	// overlaysEvery is the interval for evaluating overlays without a change of objects: types and prices also change.
+	// overlaysEvery is the interval at which overlays are evaluated if no object changes, because types and prices also change.
 	overlaysEvery = 6 * time.Hour
 	// overlaysRetry is the delay before another attempt while the view of the cluster is not complete.
 	overlaysRetry = time.Second

@@ -16,7 +16,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Objects are written as patches with only the changed fields, so that fields of newer API versions are kept. Each patch has the
+// Objects are written as patches that contain only the changed fields, so that fields of newer API versions are kept. Each patch has the
 // resource version that the change is based on: after a conflict the object is reconciled again.
 
 // errVanished is the error of a write to an object that no longer exists.
@@ -30,7 +30,7 @@ func vanished(err error) error {
 	return err
 }
 
-// putClaim stores want's metadata and status; base is the claim as it was read before. It returns the claim as stored, or nil if the claim
+// putClaim stores want's metadata and status; base is the claim that was read before. It returns the claim as stored, or nil if the claim
 // is gone, for example because its last finalizer was removed.
 func putClaim(ctx context.Context, c client.Client, base, want *v1.NodeClaim) (*v1.NodeClaim, error) {
 	stored, err := storeClaim(ctx, c, base, want)
@@ -66,7 +66,7 @@ func storeClaim(ctx context.Context, c client.Client, base, want *v1.NodeClaim) 
 	return next, nil
 }
 
-// putPool stores want's annotations and status; base is the pool as it was read before.
+// putPool stores want's annotations and status; base is the pool that was read before.
 func putPool(ctx context.Context, c client.Client, base, want *v1.NodePool) error {
 	stored := base
 	if !maps.Equal(base.Annotations, want.Annotations) {
@@ -86,7 +86,7 @@ func putPool(ctx context.Context, c client.Client, base, want *v1.NodePool) erro
 	return c.Status().Patch(ctx, next, unchangedSince(stored))
 }
 
-// putNode stores want's metadata and taints; base is the node as it was read before. It returns the node as stored, or nil if the node is
+// putNode stores want's metadata and taints; base is the node that was read before. It returns the node as stored, or nil if the node is
 // gone, for example because its last finalizer was removed.
 func putNode(ctx context.Context, c client.Client, base, want *corev1.Node) (*corev1.Node, error) {
 	stored, err := storeNode(ctx, c, base, want)

@@ -29,7 +29,7 @@ type planner struct {
 	stock    *provisioning.StockEstimate
 	launcher *provisioning.Launcher
 	limits   *limits.Tracker
-	buffers  *bufferResolver  // nil without the feature
+	buffers  *bufferResolver  // nil if the feature is off
 	requests *requestAnswerer // nil without the feature
 	recorder *recorder
 	health   *health
@@ -38,7 +38,7 @@ type planner struct {
 	options  *Options
 	log      *slog.Logger
 	now      func() time.Time
-	// waitingPods and shown get the results of passes, for metrics.
+	// waitingPods and shown receive the results of passes, for metrics.
 	waitingPods *podTimes
 	shown       *stateMetrics
 	// process distinguishes orders of this process from orders of other processes.
@@ -50,19 +50,20 @@ type planner struct {
 	batch  *provisioning.Batch
 	model  *scheduling.Model
 	passes int
-	// waiting is the number of pods in the last pass. A pod with a place also counts until it is bound, because kube-scheduler may give the
-	// place to another pod.
+	// waiting is the number of pods in the last pass. A pod with a place also counts until it is bound, because kube-scheduler may bind
+	// another pod there.
 	waiting int
 	retryAt time.Time
 
-	// launching is held while claims are created, so that only one goroutine at a time uses the limits. scaling is held while the number of
-	// nodes of a static pool is compared and changed.
+	// launching is locked while claims are created, so that only one goroutine at a time uses the limits. scaling is locked while the
+	// number of nodes of a static pool is compared and changed.
 	launching, scaling sync.Mutex
 	// buffered are the nodes on which the last pass put placeholders.
 	buffered atomic.Pointer[map[string]bool]
 }
 
-// rePlan is how often pending pods are planned again without a trigger: changes of prices, stock and time are no triggers.
+// rePlan is the interval at which pending pods are planned again without a trigger: changes of prices, of stock and of the time trigger
+// nothing.
 const rePlan = 10 * time.Second
 
 // NeedLeaderElection returns true: only one process plans.
@@ -197,7 +198,7 @@ func (p *planner) answer(ctx context.Context, round *requests.Round, snapshot *s
 	return nil
 }
 
-// keepHosts makes nodes count as not empty if placeholders or requests need their room.
+// keepHosts makes nodes count as not empty if placeholders or requests need their capacity.
 func (p *planner) keepHosts(lists ...[]string) {
 	hosts := map[string]bool{}
 	for _, list := range lists {
@@ -220,8 +221,8 @@ func (p *planner) look(ctx context.Context, now time.Time) (*scheduling.Snapshot
 	return view.Snapshot, set, nil
 }
 
-// view returns the view for components that remove instances: in it, pods that must not be moved use the room that ProvisioningRequests
-// have booked.
+// view returns the view for components that remove instances. In this view, capacity that ProvisioningRequests have booked is used by pods
+// that must not be moved.
 func (p *planner) view(ctx context.Context, now time.Time) (*cluster.View, error) {
 	view, _, err := p.resolve(ctx, now)
 	if err != nil {
@@ -279,7 +280,7 @@ func (p *planner) resolve(ctx context.Context, now time.Time) (*cluster.View, *p
 	return withoutLost(view), set, nil
 }
 
-// closeRefused marks pools whose NodeClaims the API server refuses as not ready, until the next attempt. Other pools may launch in the
+// closeRefused marks pools whose NodeClaims the API server refuses as not ready, until the next attempt. So other pools may launch in the
 // meantime, and no instance is launched only to be terminated.
 func (p *planner) closeRefused(set *provisioning.PoolSet, now time.Time) {
 	for i := range set.NodePools {

@@ -14,25 +14,25 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// podEvents stores on each NodeClaim the time of the last pod event on its node; consolidateAfter counts from this time.
+// podEvents stores on each NodeClaim the time of the last pod event on its node, because consolidateAfter is counted from this time.
 type podEvents struct {
 	*actor
 	mu sync.Mutex
 	// last contains the time of the latest event on each node if that time is not stored yet. Keys are names of nodes.
 	last map[string]time.Time
-	// leads is true after Start was called. Before that, this process stores no events. Events older than handover are forgotten, because
-	// the previous leader has stored them; swept is the time of the last check.
+	// leads is true after Start was called. Before that, this process does not store events. Events older than handover are forgotten,
+	// because the previous leader has stored them; swept is when old events were last forgotten.
 	leads bool
 	swept time.Time
 }
 
 const (
-	// handover is longer than the time until another process leads.
+	// handover is longer than the time until another process becomes the leader.
 	handover = 5 * time.Minute
 	// podEventsEvery is the interval for storing events.
 	podEventsEvery = time.Second
-	// strangerFor is how long an event is kept if its node is not in the cache, or if no claim names the node yet. Each kind has its own
-	// watch, so pods may be seen before nodes and claims.
+	// strangerFor is how long an event is kept if its node is not in the cache, or if no claim contains the node's name yet. Each kind has
+	// its own watch, so pods may be seen before nodes and claims.
 	strangerFor = 30 * time.Second
 )
 
@@ -59,7 +59,7 @@ func (p *podEvents) seen(before, after client.Object) {
 	}
 }
 
-// NeedLeaderElection returns true: only one process writes.
+// NeedLeaderElection returns true: only one process writes claims.
 func (p *podEvents) NeedLeaderElection() bool { return true }
 
 // Start stores events until ctx ends.
@@ -99,8 +99,8 @@ func (p *podEvents) store(ctx context.Context) {
 	}
 }
 
-// storeOne stores one node's event. later reports whether it must be called again, because the last event is too recent, or because node or
-// claim may still appear.
+// storeOne stores one node's event. later means that it must be called again, because the last event is too recent, or because the node or
+// its claim may still appear.
 func (p *podEvents) storeOne(ctx context.Context, name string, at time.Time) (later bool, err error) {
 	node := &corev1.Node{}
 	if err := p.client.Get(ctx, types.NamespacedName{Name: name}, node); err != nil {

@@ -59,7 +59,7 @@ func (p *podTimes) seen(before, after client.Object) {
 		t = &podTime{name: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, created: pod.CreationTimestamp.Time, seen: p.now()}
 		p.pods[pod.UID] = t
 	case t == nil:
-		return // the pod's start was not observed, or it has been ready for a long time
+		return // the process did not see the start of the pod, or the pod has been ready for a long time
 	}
 	if !t.bound && pod.Spec.NodeName != "" {
 		t.bound = true
@@ -106,7 +106,7 @@ func (p *podTimes) planned(waiting []*corev1.Pod, plan *scheduling.Plan) {
 	}
 }
 
-// collect sends the metrics of pods that are in progress.
+// collect sends the metrics of pods that are not ready yet.
 func (p *podTimes) collect(s *stateMetrics, now time.Time, gauge func(*prometheus.Desc, float64, ...string)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

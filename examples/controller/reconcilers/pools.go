@@ -32,7 +32,7 @@ type poolReconciler struct {
 	static  bool
 }
 
-// poolEvery is the interval for checking usage and node class: status.resources is at most that old.
+// poolEvery is the interval for checking the usage and the node class of a pool: status.resources is never older.
 const poolEvery = 5 * time.Second
 
 func (r *poolReconciler) setup(mgr ctrl.Manager) error {
@@ -58,7 +58,7 @@ func (r *poolReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if r.foreignPool(pool) && !r.misspelt(pool) {
-		return reconcile.Result{}, nil // the pool's own controller writes its status
+		return reconcile.Result{}, nil // the controller of the pool's provider writes its status
 	}
 	if pool.DeletionTimestamp != nil {
 		r.health.show(func(h *provisioning.RegistrationHealth, l *provisioning.LaunchHealth) {
@@ -130,7 +130,7 @@ func (r *poolReconciler) usage(pool v1.PoolKey) (corev1.ResourceList, int) {
 	}
 	usage := r.state.Snapshot(cluster.Query{Time: r.now()}).Usage()[pool]
 	if usage == nil {
-		usage = corev1.ResourceList{} // the usage is known to be empty
+		usage = corev1.ResourceList{} // not nil, because the usage is known: it is empty
 	}
 	nodes := usage[limits.ResourceNodes]
 	return usage, int(nodes.Value())

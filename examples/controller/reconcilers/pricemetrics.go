@@ -11,7 +11,7 @@ import (
 
 // priceMetrics show the cost of the last plan with new nodes, and the origin of its prices.
 type priceMetrics struct {
-	// cost is the cost by kind: planned, on_demand, low and high.
+	// cost is the cost by kind, which is planned, on_demand, low or high.
 	cost *prometheus.GaugeVec
 	// nodes is the number of nodes, and oldest is the day of the oldest price, by the confidence of the prices.
 	nodes, oldest *prometheus.GaugeVec

@@ -26,7 +26,7 @@ type recorder struct {
 	mu sync.Mutex
 	// until is the time at which each event may be published again.
 	until map[eventKey]time.Time
-	// nominations have one common rate limit, because a large pass has events for thousands of pods. The field is the number of tokens that
+	// nominations have one common rate limit, because a large pass has events for thousands of pods. The value is the number of tokens that
 	// were left at the time refilled.
 	nominations float64
 	refilled    time.Time
@@ -43,7 +43,7 @@ type eventKey struct {
 const (
 	// mostRemembered limits how many events are remembered. If there are more, all are forgotten, so at worst an event is published twice.
 	mostRemembered = 20_000
-	// nominationRate and nominationBurst limit the Nominated events.
+	// nominationRate and nominationBurst limit the number of Nominated events.
 	nominationRate  = 5.0 // per second
 	nominationBurst = 10.0
 )
@@ -65,7 +65,7 @@ func (r *recorder) publishAs(identity string, e provisioning.Event) {
 	}
 }
 
-// admit reports whether the event may be published now. If so, it records the event as published.
+// admit reports whether the event may be published now. If it is true, it records the event as published.
 func (r *recorder) admit(e *provisioning.Event, identity string) bool {
 	key := eventKey{e.Kind, e.Namespace, e.Name, e.UID, e.Reason, identity}
 	now := r.now()

@@ -23,7 +23,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/requests"
 )
 
-// requestAnswerer answers ProvisioningRequests with each planning pass. All its state is in the status of the requests; a nil answerer has
+// requestAnswerer answers ProvisioningRequests with each planning pass. All its state is in the status of the requests. A nil answerer has
 // no requests.
 type requestAnswerer struct {
 	client client.Client
@@ -33,11 +33,12 @@ type requestAnswerer struct {
 	matcher scheduling.DeviceMatcher
 
 	mu sync.Mutex
-	// written are the last written answers, which the cache may not show yet.
+	// written contains the answers that were written last, by the UID of the request; the cache may not show them yet.
 	written map[types.UID]writtenAnswer
 }
 
-// writtenAnswer is a request as it was last written, with the resource versions that it had before.
+// writtenAnswer is a request as it was last written, with the resource versions that it had before. Objects with these versions are
+// outdated.
 type writtenAnswer struct {
 	older   []string
 	request *autoscalingv1.ProvisioningRequest
@@ -46,7 +47,7 @@ type writtenAnswer struct {
 // requestsTrigger triggers a pass for requests.
 const requestsTrigger types.UID = "requests"
 
-// requestsEvery is the interval for answering requests without a trigger: bookings end, and capacity becomes free.
+// requestsEvery is the interval for answering requests without a trigger, because bookings end and capacity becomes free.
 const requestsEvery = 15 * time.Second
 
 // input returns the input for answering requests.
@@ -67,7 +68,7 @@ func (a *requestAnswerer) input(ctx context.Context, snapshot *scheduling.Snapsh
 	return in, nil
 }
 
-// latest returns the requests with the answers that were written last. If an answer were forgotten for a moment, the room that it has
+// latest returns the requests, each with the answer that was written last. If an answer was missing for a moment, the capacity that it has
 // booked could be promised again.
 func (a *requestAnswerer) latest(list []autoscalingv1.ProvisioningRequest) []*autoscalingv1.ProvisioningRequest {
 	a.mu.Lock()
@@ -134,7 +135,7 @@ func (a *requestAnswerer) write(ctx context.Context, answer *requests.Answer) {
 	a.log.Info("answered ProvisioningRequest", "provisioningRequest", name, "condition", c.Type, "status", string(c.Status), "reason", c.Reason)
 }
 
-// hold returns the view with booked room marked as used by pods that must not be moved. Components that remove nodes use this view.
+// hold returns the view in which booked capacity is used by pods that must not be moved. Components that remove nodes use this view.
 func (a *requestAnswerer) hold(ctx context.Context, view *cluster.View) (*cluster.View, error) {
 	if a == nil {
 		return view, nil

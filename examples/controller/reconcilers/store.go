@@ -15,10 +15,11 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// orderAnnotation names the order that created a claim. So an order is not carried out twice if the response to its request was lost.
+// orderAnnotation is the annotation with the token of the order that created the claim. So an order is not carried out twice if the
+// response to its request was lost.
 const orderAnnotation = "drawknife.dev/order"
 
-// Created reports whether the reconcilers created a claim, not another client such as Karpenter or a user.
+// Created reports whether the reconcilers created a claim, and not another client such as Karpenter or a user.
 func Created(claim *v1.NodeClaim) bool { return claim.Annotations[orderAnnotation] != "" }
 
 // claimStore creates NodeClaims.
@@ -83,8 +84,8 @@ func (s *claimStore) createNamed(ctx context.Context, token string, claim *v1.No
 	return nil, lost
 }
 
-// refused reports whether the API server's error proves that no claim was created. An error about an existing name does not prove this;
-// neither do errors of proxies, timeouts and broken connections.
+// refused reports whether the API server's error proves that no claim was created. An error about an existing name does not prove this.
+// Errors of proxies, timeouts and broken connections do not prove it either.
 func refused(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || apierrors.IsAlreadyExists(err) || apierrors.IsTimeout(err) {
@@ -94,7 +95,8 @@ func refused(err error) bool {
 	return code >= 400 && code < 500
 }
 
-// longestPrefix limits the prefix of a claim's name: the whole name is also used for nodes and labels, and may have at most 63 characters.
+// longestPrefix is the maximum length of the prefix of a claim's name. The whole name is also used for nodes and labels, and may have at
+// most 63 characters.
 const longestPrefix = 63 - suffixLength
 
 const suffixLength = 5

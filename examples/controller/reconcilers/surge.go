@@ -19,8 +19,8 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// surge handles the evictions that drains want: its Evictor decides which pods to evict now, and scales their workloads. A wanted eviction
-// is forgotten unless the drain repeats it. Changes to workloads are recorded only on the workloads themselves.
+// surge handles the evictions that drains want: its Evictor decides which pods to evict now, and scales their workloads. If the drain does
+// not repeat a wanted eviction, it is forgotten. Changes of workloads are recorded only on the workloads themselves.
 type surge struct {
 	client  client.Client
 	evictor provisioning.Evictor
@@ -42,9 +42,9 @@ type wantedEviction struct {
 }
 
 const (
-	// wantedFor is longer than the interval at which drains repeat their wanted evictions.
+	// wantedFor is how long a wanted eviction is remembered. It is longer than the interval at which drains repeat their wanted evictions.
 	wantedFor = 3 * drainPause
-	// surgeRetry is the wait after a failed look.
+	// surgeRetry is the wait after a call of look that failed.
 	surgeRetry = 2 * time.Second
 )
 
