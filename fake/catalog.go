@@ -10,10 +10,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// catalog separates the real stock, which only launches discover, from the availability that the provider shows (closed).
+// catalog separates two states of an offering: the real stock, which only launches discover, and the availability that the provider shows
+// (closed).
 type catalog struct {
-	// types are the cloud's own instance types. They are never returned to callers. New prices replace the slice and the changed types. So
-	// code that read the slice under the lock may use the old slice without the lock. generation counts these changes.
+	// types are the cloud's own instance types. These objects are never returned to callers. New prices replace the slice and the changed
+	// types. So code that read the slice under the lock may use this version of the slice without the lock. generation counts these
+	// changes.
 	types      []*cloudprovider.InstanceType
 	generation int
 	// published are the types as they were last returned, in the order of types. An entry is replaced, never changed.
@@ -32,7 +34,7 @@ type catalog struct {
 type reservation struct {
 	room  int
 	types []int
-	// ends is when the cloud takes its instances back; zero for never.
+	// ends is when the cloud ends the reservation and takes its instances back; zero means never.
 	ends time.Time
 }
 
@@ -44,17 +46,17 @@ func (r *reservation) ended(now time.Time) bool {
 // offeringState is the changing state of an offering.
 type offeringState struct {
 	typeIndex int
-	// reservation is the reservation that the offering uses, or nil if it uses none.
+	// reservation is the reservation that the offering uses, or nil if it uses no reservation.
 	reservation *reservation
-	// stock is the number of further launches that succeed; if it is negative, all do.
+	// stock is the number of further launches that succeed; if it is negative, all launches succeed.
 	stock int
 	// closed means that the provider shows the offering as unavailable. If until is not zero, the offering counts as available again after
 	// that time.
 	closed bool
 	until  time.Time
-	// emptyUntil is when the stock that the fault model removed comes back; zero if it removed none.
+	// emptyUntil is until when the fault model keeps the offering out of stock; zero if it does not.
 	emptyUntil time.Time
-	// firstPrice is the initial price, around which prices move.
+	// firstPrice is the initial price. Random price changes keep the price between a third and three times this price.
 	firstPrice float64
 }
 
@@ -90,7 +92,7 @@ func (c *catalog) addOfferings(typeIndex int, t *cloudprovider.InstanceType) {
 }
 
 // draw returns the reservation that an offering names, and records that the type uses it. If offerings state different remaining capacities
-// for it, the smallest applies.
+// for a reservation, the smallest capacity applies.
 func (c *catalog) draw(typeIndex int, o *cloudprovider.Offering) *reservation {
 	id := o.Value(c.reservationKey)
 	r, known := c.reservations[id]
@@ -184,7 +186,7 @@ func (c *catalog) publish(now time.Time) []*cloudprovider.InstanceType {
 }
 
 // republish replaces the published form of one type if it is out of date. It returns false if the type will change again when time passes,
-// because an offering is closed only for some time or its reservation will end.
+// because the closure of an offering or a reservation will end.
 func (c *catalog) republish(i int, now time.Time) (settled bool) {
 	settled = true
 	shown := c.published[i]
@@ -243,8 +245,8 @@ func (c *Cloud) SetStock(n int, match func(cloudprovider.OfferingKey) bool) int 
 	return c.setStock(n, c.matching(match))
 }
 
-// SetAvailable sets whether matching offerings are shown as available. This holds until the next call, or until a launch finds an offering
-// out of stock. SetAvailable returns the number of offerings that match.
+// SetAvailable sets whether matching offerings are shown as available. This setting holds until the next call, or until a launch finds an
+// offering out of stock. SetAvailable returns the number of offerings that match.
 func (c *Cloud) SetAvailable(available bool, match func(cloudprovider.OfferingKey) bool) int {
 	return c.setAvailable(available, c.matching(match))
 }
@@ -268,7 +270,7 @@ func (c *Cloud) setAvailable(available bool, keys []cloudprovider.OfferingKey) i
 // matching returns the keys of the offerings for which match returns true. It calls match without holding the lock.
 func (c *Cloud) matching(match func(cloudprovider.OfferingKey) bool) []cloudprovider.OfferingKey {
 	var keys []cloudprovider.OfferingKey
-	for key := range c.catalog.offerings { // safe without the lock, because the map never changes
+	for key := range c.catalog.offerings { // safe without the lock, because the map offerings never changes
 		if match(key) {
 			keys = append(keys, key)
 		}

@@ -11,13 +11,13 @@ type WallClock struct{}
 // Now is time.Now.
 func (WallClock) Now() time.Time { return time.Now() }
 
-// SimClock is a clock that moves only when Advance or AdvanceTo is called. It is safe for concurrent use. Make one with NewSimClock.
+// SimClock is a clock that advances only when Advance or AdvanceTo is called. It is safe for concurrent use. Make one with NewSimClock.
 type SimClock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewSimClock returns a clock that shows start.
+// NewSimClock returns a clock whose time is start.
 func NewSimClock(start time.Time) *SimClock { return &SimClock{now: start} }
 
 // Now returns the clock's time.
@@ -27,7 +27,8 @@ func (c *SimClock) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the clock forward by d; a negative d is ignored. Clouds notice it at their next call, or when Settle is called.
+// Advance moves the clock forward by d; a negative d is ignored. A cloud with this clock notices the new time at the next call, or when
+// Settle is called.
 func (c *SimClock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

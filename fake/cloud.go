@@ -27,13 +27,13 @@ const (
 	DefaultRedeliverAfter = 20 * time.Second
 )
 
-// Options of a cloud. The zero value is a cloud without latency on the wall clock.
+// Options of a cloud. The zero value means a cloud without latency that uses the wall clock.
 type Options struct {
 	// Name is the name of the provider; empty means DefaultName.
 	Name string
 	// Cluster is the cluster that owns the instances; empty means DefaultCluster.
 	Cluster string
-	// Capabilities are those that the cloud declares; nil means GenericCapabilities. Copied.
+	// Capabilities are the capabilities that the cloud declares; nil means GenericCapabilities. Copied.
 	Capabilities *cloudprovider.Capabilities
 	// Clock is the clock of the cloud; nil means WallClock. Latency, stock-out memory and interruption notices use it.
 	Clock option.Clock
@@ -51,20 +51,20 @@ type Options struct {
 	ImageID string
 	// KubeletVersion is the kubelet version of new instances; empty means DefaultKubeletVersion. See Cloud.SetKubeletVersion.
 	KubeletVersion string
-	// RepairPolicies are those of the provider; nil means DefaultRepairPolicies, and an empty list means none. Copied.
+	// RepairPolicies are the repair policies of the provider; nil means DefaultRepairPolicies, and an empty list means no policies. Copied.
 	RepairPolicies []cloudprovider.RepairPolicy
 	// ListLag is the delay after which List shows a launch, a shutdown, and the end of an instance. The cloud declares a consistency window
 	// of at least ListLag.
 	ListLag time.Duration
-	// LaunchCost returns the expected cost of nodes of a NodePool. It determines the order in which launches try offerings.
-	// provisioning.LaunchCosts returns the costs that plans use. It is called once for each launch and must be safe for concurrent use.
-	// Neither it nor the function that it returns may call the cloud. If it is nil or returns nil, the offering with the lowest price is
-	// tried first.
+	// LaunchCost returns the expected cost of nodes of a NodePool. The costs determine the order in which launches try offerings.
+	// provisioning.LaunchCosts returns the costs that plans use. It is called once for each launch and must be safe for concurrent use. The
+	// function and the LaunchCost that it returns must not call the cloud. If it is nil or returns nil, the offering with the lowest price
+	// is tried first.
 	LaunchCost func(v1.PoolKey) cloudprovider.LaunchCost
-	// FaultModel makes random faults; the zero value makes none.
+	// FaultModel makes random faults; its zero value makes no faults.
 	FaultModel FaultModel
-	// OnEvent is called for each event, including calls and changes by tests. Replay can repeat a log of events. Nil for nothing. Objects
-	// in an Event must not be changed.
+	// OnEvent is called for each event. Calls of methods and changes by tests are also events. Replay can repeat a log of events. Nil for
+	// nothing. Objects in an Event must not be changed.
 	OnEvent func(Event)
 	// OnLaunch is called once for each instance when it is running. Nil for nothing.
 	OnLaunch func(Instance)
@@ -101,9 +101,9 @@ type account struct {
 	// stockOutMemory and redeliverAfter have the values of the options, or the defaults.
 	stockOutMemory, redeliverAfter time.Duration
 
-	// mu guards all fields below, and the fields of catalog that change. Hooks and functions of callers run without it.
+	// mu guards all fields below, and the fields of catalog that change. Hooks and functions of callers are called without the lock.
 	mu        sync.Mutex
-	instances map[string]*instance // by provider ID; instances that are gone are missing
+	instances map[string]*instance // by provider ID; instances that are gone are not in the map
 	byOwner   map[owner]*instance  // live ones only
 	launched  int
 	// taken are the offerings that the current CreateGroup call has used so far.
@@ -128,7 +128,7 @@ type account struct {
 	hooksRunning  bool
 }
 
-// New makes a cloud that sells the types. It copies them. It refuses capabilities and types that break the provider contract; the error
+// New makes a cloud that sells the types. It copies them. New refuses capabilities and types that break the provider contract. The error
 // joins a *field.Error or *cloudprovider.CatalogError for each fault.
 func New(types []*cloudprovider.InstanceType, options Options) (*Cloud, error) {
 	capabilities := GenericCapabilities()
@@ -220,8 +220,9 @@ func orDefault[T comparable](value, fallback T) T {
 	return value
 }
 
-// ForCluster returns the provider of another cluster for the same cloud, with the same instances, stock, controls and hooks. Neither
-// cluster sees the instances of the other. For the cloud's own cluster it behaves like the provider after a restart of the process.
+// ForCluster returns the provider of another cluster. It shares the cloud with the instances, stock, controls and hooks. Neither cluster
+// sees the instances of the other. If the name is the cloud's own cluster, the result behaves like the provider after a restart of the
+// process.
 func (c *Cloud) ForCluster(cluster string) *Cloud {
 	return &Cloud{account: c.account, cluster: cluster}
 }

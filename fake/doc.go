@@ -31,13 +31,14 @@
 //
 // # Logs
 //
-// With Options.OnEvent a cloud reports all calls, changes and internal events. [WriteLog] and [ReadLog] keep such a log as JSON, one
-// event a line. [Replay] repeats all events of a log, so that a failure can be examined.
+// With Options.OnEvent a cloud reports all calls, changes and internal events. [WriteLog] and [ReadLog] write and read such a log as JSON,
+// with one event per line. [Replay] repeats all events of a log, so that a failure can be examined.
 //
 // # Hooks
 //
-// OnLaunch and OnTerminate are called without holding a lock, one at a time, in the order of the events. They may call the cloud. If all
-// calls come from one goroutine, the hooks have run when the call returns. Otherwise another goroutine may still be running them.
+// OnLaunch and OnTerminate are called without holding a lock, one at a time, in the order of the events. Hooks may call the cloud. If all
+// calls come from one goroutine, the hooks have run when the call returns. With several goroutines, another goroutine may still be running
+// the hooks.
 //
 // Stability: beta.
 package fake

@@ -151,7 +151,7 @@ func managerOptions(p settings.Process) (ctrl.Options, error) {
 		LeaderElection:          p.LeaderElection,
 		LeaderElectionID:        p.LeaderElectionName,
 		LeaderElectionNamespace: p.LeaderElectionNamespace,
-		// The process ends right after the manager, so that a successor need not wait for the lease to run out.
+		// The process ends right after the manager, so the lease is released, and a successor need not wait until it expires.
 		LeaderElectionReleaseOnCancel: true,
 	}, nil
 }

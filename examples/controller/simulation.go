@@ -28,9 +28,9 @@ const (
 	simulationTick    = 200 * time.Millisecond
 )
 
-// simulation is a fake cloud. Its instances join the cluster as Node objects, without a real computer. At its first call about instances,
-// it restores the instances of earlier processes from the cluster's NodeClaims. Only the leader makes such calls, so no other process
-// launches at that time. Before that call it writes nothing.
+// simulation is a fake cloud. Its instances join the cluster as Node objects, but no real servers run behind them. At its first call about
+// instances, it restores the instances of earlier processes from the cluster's NodeClaims. Only the leader makes such calls, so no other
+// process launches at that time. Before that call it writes nothing.
 type simulation struct {
 	*fake.Cloud
 	// ctx ends with the process.
@@ -68,7 +68,7 @@ func newSimulation(ctx context.Context, mgr ctrl.Manager, o simulationOptions, l
 		return nil, err
 	}
 	capabilities := fake.GenericCapabilities()
-	if o.alpha { // Provisioners refer to EC2NodeClasses, which do not affect a simulated instance
+	if o.alpha { // Provisioners refer to EC2NodeClasses, which have no effect on simulated instances
 		capabilities.NodeClasses = append(capabilities.NodeClasses, metav1.GroupKind{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass})
 	}
 	s.Cloud, err = fake.New(types, fake.Options{

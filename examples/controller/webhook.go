@@ -22,10 +22,10 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
-// servesBeta reports whether v1beta1 is served next to v1, which requires the conversion webhook.
+// servesBeta reports whether v1beta1 is served in addition to v1, which requires the conversion webhook.
 func servesBeta(s settings.Settings) bool { return s.Planning.ServeBeta && !s.Process.DisableWebhook }
 
-// webhookClient configures how the API server reaches the webhook; nil without a webhook.
+// webhookClient returns how the API server reaches the webhook, or nil without a webhook.
 func webhookClient(s settings.Settings) *apiextensionsv1.WebhookClientConfig {
 	if !servesBeta(s) {
 		return nil
@@ -37,7 +37,7 @@ func webhookClient(s settings.Settings) *apiextensionsv1.WebhookClientConfig {
 }
 
 // addWebhook makes the manager serve the webhook, with a certificate that the API server trusts. The returned Keeper is nil without a
-// webhook, or if the certificate is managed elsewhere.
+// webhook, or if another program manages the certificate.
 func addWebhook(ctx context.Context, config *rest.Config, options *ctrl.Options, s settings.Settings, log *slog.Logger) (*conversion.Keeper, error) {
 	if !servesBeta(s) {
 		return nil, nil
@@ -53,7 +53,7 @@ func addWebhook(ctx context.Context, config *rest.Config, options *ctrl.Options,
 		options.WebhookServer = webhook.NewServer(server)
 		bundle, err := os.ReadFile(filepath.Join(dir, "ca.crt"))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil // the owner of the certificate configures the API server to trust it
+			return nil, nil // the program that manages the certificate makes the API server trust it
 		}
 		if err != nil {
 			return nil, fmt.Errorf("webhook-cert-dir: %w", err)
@@ -79,7 +79,7 @@ func registerWebhook(mgr ctrl.Manager, keeper *conversion.Keeper, s settings.Set
 	}
 	server := mgr.GetWebhookServer()
 	server.Register(conversion.Path, &conversion.Handler{
-		// This reader has no cache: if objects are stored as v1beta1, the cache itself waits for the webhook.
+		// This reader has no cache, because the cache itself waits for the webhook if objects are stored as v1beta1.
 		Converter: conversion.Converter{OwnerExpireAfter: conversion.FromPools(mgr.GetAPIReader())}, Logger: log,
 	})
 	if err := mgr.AddReadyzCheck("webhook", server.StartedChecker()); err != nil {

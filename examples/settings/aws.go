@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 )
 
-// defaultBurstLaunches equals aws.DefaultBurstLaunches: this package does not depend on the provider.
+// defaultBurstLaunches must be equal to aws.DefaultBurstLaunches, because this package does not import the provider.
 const defaultBurstLaunches = 10
 
 // AWS are the settings of the AWS provider.
@@ -25,7 +25,7 @@ type AWS struct {
 	// VMMemoryOverheadPercent is the assumed fraction of a node's memory that the hypervisor takes, from 0 to below 1; 0.075 by
 	// default.
 	VMMemoryOverheadPercent float64
-	// InterruptionQueue is the name of the SQS queue of interruption notices; empty, the default, means none.
+	// InterruptionQueue is the name of the SQS queue of interruption notices; empty, which is the default, means no queue.
 	InterruptionQueue string
 	// ReservedENIs is the number of network interfaces of a node that are not used for addresses of pods, at least 0; 0 by default.
 	ReservedENIs int64
@@ -33,7 +33,7 @@ type AWS struct {
 	// 10 by default.
 	BurstLaunches int
 	// PrefixDelegation and CustomNetworking describe how the VPC CNI assigns addresses to pods, like its ENABLE_PREFIX_DELEGATION and
-	// AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG. They determine the number of pods for which a node has addresses. False by default.
+	// AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG. These settings determine the number of pods for which a node has addresses. False by default.
 	PrefixDelegation, CustomNetworking bool
 	// WithoutPodENI means that the CNI provides no branch interfaces. False by default.
 	WithoutPodENI bool
@@ -42,24 +42,26 @@ type AWS struct {
 	MeasuredMemory bool
 	// FractionalGPUs counts a part of a GPU as one GPU. False by default.
 	FractionalGPUs bool
-	// DeviceDrivers are the drivers of Dynamic Resource Allocation that run in place of device plugins, by the kind of their devices: nvidia, efa, neuron. Nil: none.
+	// DeviceDrivers are the drivers of Dynamic Resource Allocation that run instead of device plugins, by the kind of their devices:
+	// nvidia, efa, neuron. Nil: none.
 	DeviceDrivers map[string]string
 	// NVIDIAMIG makes GPUs offer partitions, and NVIDIAShares lets claims share them, like the configuration of NVIDIA's driver: see
-	// instancetype.Settings. False and none by default.
+	// instancetype.Settings. The defaults are false and none.
 	NVIDIAMIG    bool
 	NVIDIAShares string
-	// DeviceResources are names of extended resources by EC2's name of a device. HugePages are quantities that nodes reserve at boot, by
-	// resource name. Nil: none.
+	// DeviceResources are names of extended resources, by the name that EC2 gives to a device. HugePages are quantities that nodes reserve
+	// at boot, by resource name. Nil: none.
 	DeviceResources, HugePages map[string]string
 	// DisableDryRun skips the dry runs that check node classes. False by default.
 	DisableDryRun bool
-	// EnableZonalShift avoids a zone while an ARC zonal shift moves the cluster away from it. False by default.
+	// EnableZonalShift means that no nodes are launched in a zone while an ARC zonal shift moves the cluster away from it. False by
+	// default.
 	EnableZonalShift bool
-	// Commitments means that planning counts the account's Savings Plans and Reserved Instances. CostExplorer asks Cost Explorer for the
-	// whole account's use of them and for discounts, which costs some cents a day. False by default. See docs/costs.md.
+	// Commitments means that planning counts the account's Savings Plans and Reserved Instances. CostExplorer asks Cost Explorer how much
+	// of them the whole account uses, and for discounts; this costs some cents a day. False by default. See docs/costs.md.
 	Commitments, CostExplorer bool
 	// CommitmentReports is a directory that the clusters of the account share. Each cluster reports its use of commitments there. Empty,
-	// the default, means that reports are in Process.HistoryConfigMap, if there is one.
+	// the default, means that reports are in Process.HistoryConfigMap, if this is set.
 	CommitmentReports string
 	// SpotScoreConfigurations is the number of sets of instance types for which EC2 is asked for spot placement scores within 24 hours; 0,
 	// the default, means none. It has no effect without Planning.SpotRisk.
@@ -67,9 +69,10 @@ type AWS struct {
 	// AMIRefreshInterval and SubnetRefreshInterval are how often images and subnets are searched, at least 1 minute, which is the
 	// default.
 	AMIRefreshInterval, SubnetRefreshInterval time.Duration
-	// Partition is the AWS partition; "aws" by default. It is only checked: the partition follows from the region.
+	// Partition is the AWS partition; "aws" by default. It must be a known partition, but has no other effect: the region determines the
+	// partition.
 	Partition string
-	// Region is the region in which nodes are launched; empty means that the SDK finds it.
+	// Region is the region in which nodes are launched; empty means that the SDK determines it.
 	Region string
 	// Legacy are settings that apply only to v1alpha5 objects; nil if none is set.
 	Legacy *Legacy
@@ -93,15 +96,15 @@ type Legacy struct {
 	EnableENILimitedPodDensity bool
 	// NodeNameConvention is the expected form of node names; NodeNameIP by default.
 	NodeNameConvention NodeNameConvention
-	// Tags are added to all created resources, unless a node template has the same key. Nil: none.
+	// Tags are added to all created resources. Tags of a node template with the same key take precedence. Nil: none.
 	Tags map[string]string
-	// AssumeRoleARN and AssumeRoleDuration are the role that was formerly used for AWS calls. They are for information only: the process's
-	// credentials are used. Empty, and 15 minutes by default.
+	// AssumeRoleARN and AssumeRoleDuration are the role that was formerly used for AWS calls. They have no effect, because the process's
+	// own credentials are used. The defaults are empty and 15 minutes.
 	AssumeRoleARN      string
 	AssumeRoleDuration time.Duration
 }
 
-// DefaultLegacy has the defaults of Legacy.
+// DefaultLegacy returns the defaults of Legacy.
 func DefaultLegacy() Legacy {
 	return Legacy{EnableENILimitedPodDensity: true, NodeNameConvention: NodeNameIP, AssumeRoleDuration: 15 * time.Minute}
 }
@@ -109,8 +112,8 @@ func DefaultLegacy() Legacy {
 // fixedPodDensity is the pod limit of a node if network interfaces don't limit it: the kubelet's default.
 const fixedPodDensity = 110
 
-// DefaultMaxPods is the default of maxPods for v1alpha1 templates. It is nil if network interfaces determine the number of pods, and for a
-// nil Legacy.
+// DefaultMaxPods is the default of maxPods for v1alpha1 templates. It is nil if network interfaces determine the number of pods, and if l
+// is nil.
 func (l *Legacy) DefaultMaxPods() *int32 {
 	if l == nil || l.EnableENILimitedPodDensity {
 		return nil

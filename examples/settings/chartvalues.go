@@ -11,8 +11,8 @@ import (
 )
 
 // ParseChartValues reads a values file of Karpenter's chart, in the layout of any generation, or of this controller's chart. The layouts
-// are the settings of 0.18, settings.aws.* and settings.*. Values about the controller's pods are listed in Ignored. It is an error if two
-// layouts give a setting different values.
+// are the settings of 0.18, settings.aws.* and settings.*. Values about the controller's pods are listed in Ignored. If two layouts give a
+// setting different values, this is an error.
 func ParseChartValues(data []byte) Layer {
 	l := newLayer(SourceFile)
 	var values map[string]any
@@ -41,7 +41,7 @@ type valuesReader struct {
 	paths        map[string]chartPath
 	byEnv        map[string]*setting
 	gatesSetting *setting
-	// gateTexts and gatePaths are the texts and paths of the feature gates that were found, by name.
+	// gateTexts and gatePaths contain, by the name of the gate, the values and paths of the feature gates that were found.
 	gateTexts, gatePaths map[string]string
 }
 
@@ -62,7 +62,7 @@ func newValuesReader(l *Layer) *valuesReader {
 	return r
 }
 
-// deployment returns the paths of chart values that concern only the deployment of the controller. They are ignored, with everything
+// deployment returns the paths of chart values that concern only the deployment of the controller. Such values are ignored, with everything
 // below them.
 func deployment() []string {
 	return []string{
@@ -192,7 +192,7 @@ func (r *valuesReader) environment(path string, value any) {
 	for _, item := range list {
 		variable, _ := item.(map[string]any)
 		name, _ := variable["name"].(string)
-		// A variable without a value refers to another object. Its value is in the environment of the process.
+		// A variable without a value refers to another object. Its value is only known in the environment of the process.
 		if text, err := leaf(variable["value"]); err == nil && name != "" {
 			variables[name] = text
 		}

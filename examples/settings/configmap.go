@@ -49,10 +49,10 @@ func ParseLegacyConfigMap(data map[string]string) Layer {
 	return l.finish()
 }
 
-// tag is a global tag with the key or path at which it was found.
+// tag is a global tag, together with the key or path at which it was found.
 type tag struct{ written, key, value string }
 
-// setTags combines all tags into one value; old is the value's entry.old.
+// setTags combines all tags into one value. old becomes the field old of the value's entry.
 func (l *Layer) setTags(s *setting, tags []tag, old bool) {
 	if len(tags) == 0 {
 		return
@@ -71,8 +71,8 @@ func (l *Layer) setTags(s *setting, tags []tag, old bool) {
 	l.set(s, entry{written: written, text: formatTags(all), old: old})
 }
 
-// ParseLoggingConfigMap reads the data of the ConfigMap config-logging, which configured logging up to release 0.37. The format of
-// records in it is ignored.
+// ParseLoggingConfigMap reads the data of the ConfigMap config-logging, which configured logging up to release 0.37. The format of log
+// records in the ConfigMap is ignored.
 func ParseLoggingConfigMap(data map[string]string) Layer {
 	l := newLayer(SourceFile)
 	byName := make(map[string]*setting)

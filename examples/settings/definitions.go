@@ -8,16 +8,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// setting is one setting: its names in every source, and the field that has its value.
+// setting is one setting: its names in every source, and the field of Settings that has its value.
 type setting struct {
 	// name is the flag without its dashes; the environment variable is the same in upper case with underscores.
 	name string
 	// field is the path in Settings.
 	field string
 	usage string
-	// fileOnly settings have neither flag nor variable.
+	// fileOnly means that the setting has neither a flag nor an environment variable.
 	fileOnly bool
-	// keepsEmpty is true if an empty value in the environment has a meaning.
+	// keepsEmpty is true if an empty value of the environment variable has a meaning.
 	keepsEmpty bool
 	boolean    bool
 	// shortened means that messages and lists show only the beginning of a long value.
@@ -28,7 +28,7 @@ type setting struct {
 	droppedSince string
 	// alphaUntil is the release since which the setting affects only v1alpha5 objects (W704 if there are no such objects).
 	alphaUntil string
-	// ofGlobal settings have an effect only with --disruption-planner=global.
+	// ofGlobal means that the setting has an effect only with --disruption-planner=global.
 	ofGlobal bool
 	// old are the old names of the flag and of the environment variable.
 	old []oldName
@@ -65,7 +65,7 @@ func environmentName(flag string) string {
 	return strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// option completes a setting.
+// option sets further fields of a setting.
 type option func(*setting)
 
 func define[T any](name, field string, k kind[T], at func(*Settings) *T, usage string, options ...option) *setting {

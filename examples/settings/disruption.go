@@ -9,7 +9,7 @@ import (
 )
 
 // Disruption are the options of the disruption planners, as in disruption.Global. The planner "reference" uses only SpotToSpotTypes and
-// ValidationDelay. 0 means 0; start from DefaultDisruption.
+// ValidationDelay. A value of 0 is not replaced by a default, so start from DefaultDisruption.
 type Disruption struct {
 	// PayBack is the time in which a command must earn back its cost; at least 0, 2 hours by default. 0 disables the check.
 	PayBack time.Duration
@@ -35,7 +35,7 @@ type Disruption struct {
 	// default, skips this check.
 	Robustness int
 	// Checks is the maximum number of checks with the provisioning planner before a plan is used (disruption.Global.Checks); from 0 to
-	// 10000. 0, the default, skips them.
+	// 10000. 0, the default, skips the checks.
 	Checks int
 	// LaunchTime is the assumed time until a new node is ready; at least 0, 3 minutes by default. ReadyTime is the assumed time until the
 	// replacement of a pod with a PodDisruptionBudget is ready; at least 0, 1 minute by default.
@@ -49,7 +49,7 @@ type Disruption struct {
 	ValidationDelay time.Duration
 }
 
-// DefaultDisruption has the defaults of the planners.
+// DefaultDisruption returns the defaults of the planners.
 func DefaultDisruption() Disruption {
 	return Disruption{
 		PayBack: disruption.DefaultPayBack, MinSavingShare: disruption.DefaultMinSavingShare, Price: disruption.DefaultDisruptionPrice, CoolDown: disruption.DefaultCoolDown,
@@ -59,7 +59,7 @@ func DefaultDisruption() Disruption {
 	}
 }
 
-// Planner returns the planner of that name with these options; spotToSpot lets it replace spot nodes by spot nodes.
+// Planner returns the planner of that name with these options; spotToSpot allows it to replace spot nodes by spot nodes.
 func (d Disruption) Planner(name DisruptionPlanner, query scheduling.Query, spotToSpot bool) disruption.Planner {
 	if name == PlannerReference {
 		return &disruption.Reference{Query: query, SpotToSpot: spotToSpot, SpotToSpotTypes: &d.SpotToSpotTypes, ValidationDelay: &d.ValidationDelay}
@@ -67,7 +67,7 @@ func (d Disruption) Planner(name DisruptionPlanner, query scheduling.Query, spot
 	return d.Global(query, spotToSpot)
 }
 
-// Global returns the planner of the whole fleet with these options; spotToSpot lets it replace spot nodes by spot nodes.
+// Global returns the planner disruption.Global with these options; spotToSpot allows it to replace spot nodes by spot nodes.
 func (d Disruption) Global(query scheduling.Query, spotToSpot bool) *disruption.Global {
 	members := &d.MaxMembers
 	if *members == disruption.DefaultMaxMembers {
@@ -90,7 +90,7 @@ func (d *Disruption) AddFlags(fs *flag.FlagSet) {
 	}
 }
 
-// DisruptionFlags returns the names of all flags that AddFlags registers, and heeded, the names of those that the planner uses.
+// DisruptionFlags returns the names of all flags that AddFlags registers. heeded contains only the flags that the planner uses.
 func DisruptionFlags(planner DisruptionPlanner) (all, heeded []string) {
 	for _, s := range disruptionDefinitions() {
 		all = append(all, s.name)

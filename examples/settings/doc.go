@@ -2,7 +2,7 @@
 // generations: current names, keys of the ConfigMap karpenter-global-settings, paths of chart values in every layout, and environment
 // variables and flags of old releases.
 //
-// The smallest use, in a program's main:
+// The shortest way to use the package, in a program's main:
 //
 //	loaded, err := settings.Load(settings.Sources{Args: os.Args[1:], LookupEnv: os.LookupEnv, ReadFile: settings.ReadFile})
 //	if err != nil {

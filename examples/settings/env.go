@@ -30,7 +30,7 @@ func ParseEnv(lookup func(string) (string, bool)) Layer {
 	return l.finish()
 }
 
-// replacement returns the text to write instead of an old name. name is the name of the successor in the same source.
+// replacement returns the name that should be written instead of an old name. name is the name of the successor in the same source.
 func (o oldName) replacement(name, text string) string {
 	if on, err := parseBool(text); o.opposite && err == nil {
 		return name + "=" + bools().format(!on)

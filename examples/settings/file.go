@@ -12,13 +12,13 @@ import (
 // maxFile is the maximum size of settings files: the API server accepts no larger ConfigMap.
 const maxFile = 1 << 20
 
-// ReadFile is os.ReadFile with a limit: it does not read files that are larger than a settings file may be.
+// ReadFile is os.ReadFile with a limit: it returns an error for files that are larger than a settings file may be.
 func ReadFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // the file was only read, so errors of Close don't matter
+	defer file.Close() // errors of Close don't matter, because the file was only read
 	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err == nil && len(data) > maxFile {
 		err = fmt.Errorf("%s: has more than %d bytes, the maximum", path, maxFile)
@@ -41,7 +41,7 @@ func ParseFile(data []byte) Layer {
 		} `json:"metadata"`
 		Data map[string]string `json:"data"`
 	}
-	// A values file may have values of other types under the names kind and metadata; ParseChartValues reports errors in them.
+	// A values file may have the keys kind and metadata with values of other types; ParseChartValues reports errors in them.
 	if err := yaml.Unmarshal(data, &object); err != nil || object.Kind != "ConfigMap" {
 		return ParseChartValues(data)
 	}

@@ -12,7 +12,7 @@ type Flags struct {
 	given []given
 }
 
-// given is a flag that the user gave, with its text.
+// given is a flag that the user gave, with the text of its value.
 type given struct {
 	setting *setting
 	old     *oldName
@@ -21,9 +21,9 @@ type given struct {
 	text    string
 }
 
-// NewFlags registers on fs a flag for each setting, and a flag for each old name. The usage text shows the value that applies without the
-// flag: the value in the first layer of below that has the setting. Invalid values don't make fs.Parse fail: Layer returns them in
-// Problems, together with all other problems. Booleans need a value, "--install-crds true" or "--install-crds=true"; see Arguments.
+// NewFlags registers on fs a flag for each setting, and a flag for each old name. The usage text shows the value that applies if the flag
+// is not given: it is the value in the first layer of below that has the setting. Invalid values don't make fs.Parse fail: Layer returns
+// them in Problems, together with all other problems. Booleans need a value, "--install-crds true" or "--install-crds=true"; see Arguments.
 func NewFlags(fs *flag.FlagSet, below ...Layer) *Flags {
 	f := &Flags{}
 	effective := laidOn(below)
@@ -42,7 +42,7 @@ func NewFlags(fs *flag.FlagSet, below ...Layer) *Flags {
 	return f
 }
 
-// Layer returns the values of the flags after the FlagSet was parsed. If a flag is given twice, the last value counts.
+// Layer returns the values of the flags after the FlagSet was parsed. If a flag is given twice, the last value is used.
 func (f *Flags) Layer() Layer {
 	l := newLayer(SourceFlag)
 	last := make(map[string]given)
@@ -105,7 +105,7 @@ type flagValue struct {
 	shown string
 }
 
-// String returns the effective default, for the usage text.
+// String returns the value that applies if the flag is not given, for the usage text.
 func (v *flagValue) String() string {
 	if v == nil {
 		return ""

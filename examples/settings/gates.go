@@ -7,7 +7,7 @@ import (
 
 // FeatureGates switch features on and off.
 type FeatureGates struct {
-	// Drift replaces nodes that differ from what their pool and class ask for. True by default.
+	// Drift replaces nodes that differ from their pool and class. True by default.
 	Drift bool
 	// SpotToSpotConsolidation replaces spot nodes by cheaper spot nodes. False by default.
 	SpotToSpotConsolidation bool
@@ -15,11 +15,11 @@ type FeatureGates struct {
 	NodeRepair bool
 	// ReservedCapacity uses capacity reservations. True by default.
 	ReservedCapacity bool
-	// NodeOverlay lets NodeOverlays change prices and resources of instance types. False by default.
+	// NodeOverlay allows NodeOverlays to change prices and resources of instance types. False by default.
 	NodeOverlay bool
 	// StaticCapacity keeps the number of nodes of a pool equal to its field replicas. False by default.
 	StaticCapacity bool
-	// CapacityBuffer keeps room for CapacityBuffers. False by default.
+	// CapacityBuffer keeps capacity free for CapacityBuffers. False by default.
 	CapacityBuffer bool
 	// ProvisioningRequest answers ProvisioningRequests. False by default.
 	ProvisioningRequest bool
@@ -58,8 +58,8 @@ func (g FeatureGates) String() string {
 }
 
 // ParseFeatureGates reads a list such as "Drift=false,NodeRepair=true". Gates that are not named keep their defaults. Only the values
-// "true" and "false" are accepted. An unknown name, or a name given twice with different values, is an error. Spaces around names and
-// values are ignored, and so are empty parts between commas.
+// "true" and "false" are accepted. An unknown name is an error. A name given twice with different values is also an error. Spaces around
+// names and values are ignored, and so are empty parts between commas.
 func ParseFeatureGates(text string) (FeatureGates, error) {
 	g := DefaultFeatureGates()
 	seen := make(map[string]bool)

@@ -16,15 +16,15 @@ const (
 type FirstGeneration string
 
 const (
-	// FirstGenerationUnknown causes no warnings about such settings.
+	// FirstGenerationUnknown means that this is not known: settings that apply only to such objects cause no warnings.
 	FirstGenerationUnknown FirstGeneration = ""
-	// FirstGenerationAbsent causes a warning for each such setting (W704).
+	// FirstGenerationAbsent means that there are none: each such setting causes a warning (W704).
 	FirstGenerationAbsent FirstGeneration = "Absent"
 )
 
 // FromConfigMap reads only the ConfigMap karpenter-global-settings, for programs that plan or convert. Settings that only a controller
-// needs, such as the cluster's name, may be missing. AWS.Legacy is never nil: for missing keys it has the defaults of the old releases. It
-// fails with an *Error that has every problem.
+// needs, such as the cluster's name, may be missing. AWS.Legacy is never nil: for missing keys it has the defaults of the old releases. If
+// the settings have problems, the error is an *Error with all of them.
 func FromConfigMap(data map[string]string, alpha FirstGeneration) (*Loaded, error) {
 	defaults := Default()
 	defaults.Process.Provider, defaults.Process.AllowSimulatedNodes = ProviderFake, true // nothing is launched
@@ -34,12 +34,12 @@ func FromConfigMap(data map[string]string, alpha FirstGeneration) (*Loaded, erro
 	if err != nil {
 		return nil, err
 	}
-	// No ConfigMap has these settings.
+	// These settings can't be set in a ConfigMap, so they get their defaults.
 	loaded.Settings.Process, loaded.Settings.Planning.ServeAlpha = defaultProcess(), true
 	return loaded, nil
 }
 
-// ForConversion returns the settings for the conversion of node templates and Provisioners. It returns nil for nil settings.
+// ForConversion returns the settings for the conversion of node templates and Provisioners. It returns nil if l is nil.
 func (l *Legacy) ForConversion() *convert.LegacySettings {
 	if l == nil {
 		return nil

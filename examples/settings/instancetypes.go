@@ -54,7 +54,7 @@ func (f *awsFlag) String() string {
 	return f.setting.show(&Settings{AWS: *f.into})
 }
 
-// IsBoolFlag allows a boolean flag without a value.
+// IsBoolFlag reports whether the flag may be given without a value.
 func (f *awsFlag) IsBoolFlag() bool { return f.setting.boolean }
 
 // Set reads the value and checks it.

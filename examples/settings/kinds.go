@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// kind parses and formats values of a type.
+// kind parses and formats the values of a type of settings.
 type kind[T any] struct {
 	name   string // name in messages
 	parse  func(string) (T, error)

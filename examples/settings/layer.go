@@ -20,11 +20,12 @@ type Layer struct {
 
 // entry is a value of a source.
 type entry struct {
-	// written is the name in the source; text is the value in the form of the current name.
+	// written is the name of the setting in the source; text is the value in the form that the current name has.
 	written, text string
-	// over is true for a component's own value, which overrides the common value.
+	// over is true for a value of a single component, which overrides the value that is common to all components.
 	over bool
-	// old is true for ConfigMaps, which no release of Karpenter since 0.33 reads: warnings about them do not mention current names.
+	// old is true for values in ConfigMaps, which no release of Karpenter since 0.33 reads: warnings about them do not mention current
+	// names.
 	old bool
 }
 
@@ -53,7 +54,7 @@ func (l *Layer) set(s *setting, e entry) {
 	l.entries[s.name] = e
 }
 
-// setAs is like set, for a name that means the setting or, if opposite is true, the opposite of the setting.
+// setAs is like set, for a name that has the same meaning as the setting or, if opposite is true, the opposite meaning.
 func (l *Layer) setAs(s *setting, e entry, opposite bool) {
 	if opposite {
 		on, err := parseBool(e.text)
@@ -86,11 +87,11 @@ func (l *Layer) finish() Layer {
 type Value struct {
 	// Name is the name of the setting: its flag without the dashes.
 	Name string
-	// Text is its value as an argument of the flag; certificates and long values are shortened.
+	// Text is the setting's value as an argument of the flag; certificates and long values are shortened.
 	Text string
 	// Source is the source of the value.
 	Source Source
-	// WrittenAs is the name of the setting in that source; empty for a default.
+	// WrittenAs is the name of the setting in the source; empty for a default.
 	WrittenAs string
 }
 
@@ -110,7 +111,7 @@ type Loaded struct {
 func (l *Loaded) Effective() []Value { return slices.Clone(l.effective) }
 
 // Combine merges layers. For each setting, the first layer that has a value for it takes precedence; if no layer has one, the default is
-// used. It fails with an *Error that has all problems of all layers and of their combination. In that case, the returned Loaded is nil.
+// used. If there are errors, it returns an *Error with all problems of all layers and of their combination. Loaded is then nil.
 func Combine(layers ...Layer) (*Loaded, error) { return combine(Default(), layers) }
 
 // combine merges layers and defaults.
@@ -161,14 +162,14 @@ func laidOn(layers []Layer) Settings {
 	for _, layer := range slices.Backward(layers) {
 		for _, s := range definitions() {
 			if e, there := layer.entries[s.name]; there {
-				_ = s.parse(&effective, e.text) // a layer contains only valid values
+				_ = s.parse(&effective, e.text) // values in a layer are valid, so there is no error
 			}
 		}
 	}
 	return effective
 }
 
-// text formats a setting's value for people. show gets a copy of AWS.Legacy, so that it can't change the original.
+// text formats a setting's value for messages. show gets a copy of AWS.Legacy, so that it can't change the original.
 func (s Settings) text(of *setting) string {
 	if s.AWS.Legacy != nil {
 		l := *s.AWS.Legacy

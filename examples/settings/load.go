@@ -24,9 +24,9 @@ type Sources struct {
 	ConfigMap map[string]string
 	// LoggingConfigMap is the data of the ConfigMap config-logging. Nil means none.
 	LoggingConfigMap map[string]string
-	// ReadConfigMaps reads both ConfigMaps from the cluster if the setting Process.LegacyConfigMap names the first. Its argument has the
-	// process settings from flags, environment and file. The data of the second, logging, may be nil. If ReadConfigMaps is nil, they are
-	// not read.
+	// ReadConfigMaps reads both ConfigMaps from the cluster if the setting Process.LegacyConfigMap names the first of them. Its argument
+	// contains the process settings from flags, environment and file. The data of the logging ConfigMap may be nil. If ReadConfigMaps is
+	// nil, the ConfigMaps are not read from the cluster.
 	ReadConfigMaps func(Process) (behaviour, logging map[string]string, err error)
 	// MoreFlags registers additional flags of the program. Nil means none.
 	MoreFlags func(*flag.FlagSet)
@@ -35,7 +35,7 @@ type Sources struct {
 // fileFlag names the settings file; it is not a setting itself.
 const fileFlag = "settings-file"
 
-// HelpError is returned by Load if the command line asks for help. errors.Is(err, flag.ErrHelp) holds.
+// HelpError is returned by Load if the command line asks for help. For it, errors.Is(err, flag.ErrHelp) is true.
 type HelpError struct {
 	// Usage is the text to print.
 	Usage string
@@ -47,9 +47,8 @@ func (e *HelpError) Error() string { return flag.ErrHelp.Error() }
 // Is makes errors.Is(err, flag.ErrHelp) true.
 func (e *HelpError) Is(target error) bool { return target == flag.ErrHelp }
 
-// Load reads all sources and combines them: flags override the environment, which overrides the file, which overrides the
-// ConfigMaps. It fails with an *Error that has every problem, with a *HelpError, or with the FlagSet's error for a command line that can't
-// be read.
+// Load reads all sources and combines them: flags override the environment, which overrides the file, which overrides the ConfigMaps. The
+// error is an *Error with all problems, a *HelpError, or the error of the FlagSet for a command line that can't be read.
 func Load(from Sources) (*Loaded, error) {
 	var layers []Layer
 	lookup := from.LookupEnv
@@ -92,7 +91,7 @@ func Load(from Sources) (*Loaded, error) {
 	return Combine(append(layers, old, logging)...)
 }
 
-// fileFrom finds the settings file before flags are parsed, because the defaults in the usage text depend on it.
+// fileFrom finds the name of the settings file before flags are parsed, because the file determines the defaults in the usage text.
 func fileFrom(args []string, lookup func(string) (string, bool)) (path string, source Source, name string) {
 	if p, there := lookup(environmentName(fileFlag)); there && p != "" {
 		path, source, name = p, SourceEnv, environmentName(fileFlag)

@@ -28,7 +28,7 @@ const (
 	CodeUnknown Code = "W701"
 	// CodeConflict is a setting with two values in one source.
 	CodeConflict Code = "W702"
-	// CodeDeprecated is a name that has a successor.
+	// CodeDeprecated is a name that was replaced by another name.
 	CodeDeprecated Code = "W703"
 	// CodeNoEffect is a known setting without effect.
 	CodeNoEffect Code = "W704"
@@ -38,7 +38,7 @@ const (
 	CodeInvalid Code = "W706"
 	// CodeReservedTag is a reserved tag, which users must not set.
 	CodeReservedTag Code = "W707"
-	// CodeLimited is a value that another setting limits.
+	// CodeLimited is a value that was reduced because another setting limits it.
 	CodeLimited Code = "W708"
 )
 
@@ -58,9 +58,10 @@ type Problem struct {
 	// Source is the source of the value.
 	Source Source
 	// Name is the name as the user wrote it: "--batch-max-duration", "BATCH_MAX_DURATION", "settings.batchMaxDuration". For a missing
-	// required setting, Name is the name of the flag. In results of Settings.Validate, it is the field, "Planning.BatchMaxDuration".
+	// required setting, Name is the name of the flag. In the result of Settings.Validate, Name is the field, such as
+	// "Planning.BatchMaxDuration".
 	Name string
-	// Message is one sentence that begins with Name and says what is wrong, the rule and the cure.
+	// Message is one sentence that begins with Name. It says what is wrong, what the rule is, and what to do.
 	Message string
 }
 
@@ -72,9 +73,9 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s (%s): %s", p.Code, p.Source, p.Message)
 }
 
-// Error has all problems that make the settings unusable; errors.As finds a *Problem in it.
+// Error contains all problems that make the settings unusable; errors.As finds a *Problem in it.
 type Error struct {
-	// Problems are in the order flag, environment, file, and then the problems of the combination; never empty.
+	// Problems are sorted by source: flag, environment, file, and then the problems of the combination. The list is never empty.
 	Problems []*Problem
 }
 

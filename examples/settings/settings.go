@@ -40,27 +40,27 @@ type Planning struct {
 	DisruptionPlanner DisruptionPlanner
 	// Disruption are the options of the disruption planner.
 	Disruption Disruption
-	// Approval is whether disruption commands need approval; ApprovalNone by default. ApprovalWait is the longest time for which a command
-	// waits for approval; more than 0, 1 hour by default.
+	// Approval says whether disruption commands need approval; ApprovalNone by default. ApprovalWait is the longest time for which a
+	// command waits for approval; more than 0, 1 hour by default.
 	Approval     Approval
 	ApprovalWait time.Duration
-	// Fees are the costs of nodes beyond the list prices of their instances, in the form of fees.Parse of package scheduling/fees; empty,
-	// which is the default, for none.
+	// Fees are the costs of nodes in addition to the list prices of their instances, in the form of fees.Parse of package scheduling/fees;
+	// empty, which is the default, means no fees.
 	Fees string
 	// Eviction is how pods are evicted from drained nodes; EvictAtOnce by default.
 	Eviction Eviction
-	// CommitmentsFile is a file with commitments of the account (docs/costs.md). If it is set, they are not read from the cloud. Empty, the
-	// default, means none.
+	// CommitmentsFile is a file with commitments of the account (docs/costs.md). If it is set, commitments are not read from the cloud.
+	// Empty, the default, means no file.
 	CommitmentsFile string
-	// SpotRisk makes plans count the expected costs of interruptions of spot nodes (docs/spot.md). False by default.
+	// SpotRisk means that plans include the expected costs of interruptions of spot nodes (docs/spot.md). False by default.
 	SpotRisk bool
-	// LearnFromNodes makes plans use the resources that joined nodes reported for their instance type, image and class. Timeouts follow the
-	// time that these nodes took to register (docs/catalog.md). False by default.
+	// LearnFromNodes means that plans use the resources that joined nodes reported for their instance type, image and class. Timeouts are
+	// adapted to the time that these nodes took to register (docs/catalog.md). False by default.
 	LearnFromNodes bool
 	// FeatureGates switch behaviour on and off.
 	FeatureGates FeatureGates
-	// ServeAlpha handles v1alpha5 objects like objects of later versions, if the cluster has their kinds. ServeBeta serves v1beta1 in
-	// addition to v1, which needs the conversion webhook: see Process.DisableWebhook. Both are true by default.
+	// ServeAlpha treats v1alpha5 objects like objects of later versions, if the cluster has their kinds. ServeBeta serves v1beta1 in
+	// addition to v1, which needs the conversion webhook: see Process.DisableWebhook. ServeAlpha and ServeBeta are true by default.
 	ServeAlpha, ServeBeta bool
 }
 
@@ -82,7 +82,7 @@ const (
 	PlannerReference DisruptionPlanner = "reference"
 )
 
-// Approval is how disruption commands are approved.
+// Approval says how disruption commands are approved.
 type Approval string
 
 const (
@@ -93,7 +93,7 @@ const (
 	ApprovalConfigMap Approval = "configmap"
 )
 
-// Eviction is how pods are evicted.
+// Eviction says how pods are evicted.
 type Eviction string
 
 const (
@@ -107,18 +107,18 @@ const (
 type Process struct {
 	// Provider is the cloud; ProviderAWS by default.
 	Provider Provider
-	// AllowSimulatedNodes is required for ProviderFake: its nodes are Node objects without a kubelet, and pods bound to them never
-	// run. False by default.
+	// AllowSimulatedNodes must be true for ProviderFake, whose nodes are Node objects without a kubelet: pods bound to them never run.
+	// False by default.
 	AllowSimulatedNodes bool
-	// InstallCRDs makes the controller create and update its CustomResourceDefinitions at start. False by default, because the CRD
-	// chart does it.
+	// InstallCRDs makes the controller create and update its CustomResourceDefinitions at start. It is false by default, because the chart
+	// of the CRDs does this.
 	InstallCRDs bool
-	// Kubeconfig is the path of the kubeconfig file; empty means the pod's own service account.
+	// Kubeconfig is the path of the kubeconfig file; empty means that the pod's own service account is used.
 	Kubeconfig string
 	// SystemNamespace is the namespace of the controller; "kube-system" by default.
 	SystemNamespace string
-	// HistoryConfigMap is the name of a ConfigMap in SystemNamespace that keeps over restarts what the controller has learned about stock,
-	// spot markets and nodes. Empty, the default, means that nothing is kept.
+	// HistoryConfigMap is the name of a ConfigMap in SystemNamespace. It keeps, also after a restart, what the controller has learned about
+	// stock, spot markets and nodes. Empty, the default, means that nothing is kept.
 	HistoryConfigMap string
 	// LegacyConfigMap is the name of a ConfigMap in SystemNamespace with settings of Karpenter up to 0.32. Karpenter calls this ConfigMap
 	// "karpenter-global-settings". Empty, the default, means that no such ConfigMap is read. See Sources.ReadConfigMaps.
@@ -128,23 +128,23 @@ type Process struct {
 	MetricsPort, HealthProbePort, WebhookPort int
 	// DisableWebhook turns off the conversion webhook; true by default.
 	DisableWebhook bool
-	// WebhookService is the name of the service in SystemNamespace by which the API server reaches the webhook; "drawknife" by
-	// default. Its certificate is stored in a Secret of that name plus "-webhook".
+	// WebhookService is the name of the service in SystemNamespace by which the API server reaches the webhook; "drawknife" by default. The
+	// webhook's certificate is stored in a Secret with this name and the suffix "-webhook".
 	WebhookService string
-	// WebhookCertDir is a folder with a certificate for the webhook that is managed elsewhere: tls.crt, tls.key and optionally ca.crt.
+	// WebhookCertDir is a folder with a certificate for the webhook that another program manages: tls.crt, tls.key and optionally ca.crt.
 	// Empty, the default, means that the controller creates a certificate.
 	WebhookCertDir string
 	// KubeClientQPS is the maximum average rate of calls to the API server per second, more than 0; 200 by default.
 	KubeClientQPS float32
-	// KubeClientBurst is the maximum burst of calls, at least 1; 300 by default.
+	// KubeClientBurst is the maximum number of calls in a burst, at least 1; 300 by default.
 	KubeClientBurst int
 	// LeaderElection makes sure that only one replica acts; true by default.
 	LeaderElection bool
 	// LeaderElectionName and LeaderElectionNamespace are the name and the namespace of the Lease; "drawknife-leader-election" and
 	// SystemNamespace by default.
 	LeaderElectionName, LeaderElectionNamespace string
-	// KarpenterLease is the name of the lease that Karpenter holds while it acts, in any namespace; "karpenter-leader-election" by
-	// default. The controller does nothing while Karpenter holds this lease. With LeaseIgnored, the controller acts in parallel to a
+	// KarpenterLease is the name of the lease that Karpenter holds while it acts, in any namespace; "karpenter-leader-election" by default.
+	// The controller does nothing while Karpenter holds this lease. With the value LeaseIgnored, the controller acts in parallel to a
 	// Karpenter that has no NodePools.
 	KarpenterLease string
 	// Adopt says whether nodes that Karpenter launched are taken over; AdoptNo by default.
@@ -161,7 +161,7 @@ type Process struct {
 	// LogEncoding is the format of log records; LogJSON by default.
 	LogEncoding LogEncoding
 	// LogOutputPaths are the files for log records, and LogErrorOutputPaths are the files for errors of logging itself. "stdout" and
-	// "stderr", the defaults, mean the process's streams.
+	// "stderr", which are the defaults, mean the standard streams of the process.
 	LogOutputPaths, LogErrorOutputPaths []string
 }
 
@@ -177,7 +177,7 @@ func defaultProcess() Process {
 	}
 }
 
-// SoftMemoryLimit returns the argument for debug.SetMemoryLimit: nine tenths of MemoryLimit, in bytes. ok is false without a limit.
+// SoftMemoryLimit returns nine tenths of MemoryLimit, in bytes, for debug.SetMemoryLimit. ok is false if MemoryLimit is not set.
 func (p Process) SoftMemoryLimit() (bytes int64, ok bool) {
 	if p.MemoryLimit < 0 {
 		return 0, false
@@ -195,11 +195,11 @@ const (
 	ProviderFake Provider = "fake"
 )
 
-// Adoption is what to do with nodes launched by another controller.
+// Adoption says what to do with nodes that another controller launched.
 type Adoption string
 
 const (
-	// AdoptNo waits if there are such nodes and this controller has never acted before.
+	// AdoptNo means that the controller waits if there are such nodes and it has never acted before.
 	AdoptNo Adoption = "false"
 	// AdoptYes takes over such nodes.
 	AdoptYes Adoption = "true"
@@ -207,15 +207,16 @@ const (
 	AdoptDryRun Adoption = "dry-run"
 )
 
-// LeaseIgnored is the value of Process.KarpenterLease to run in parallel to a Karpenter with v1alpha5: each has its own pools.
+// LeaseIgnored is a value of Process.KarpenterLease. The controller then runs in parallel to a Karpenter with v1alpha5, and each has its
+// own pools.
 const LeaseIgnored = "none"
 
-// LogEncoding is the form of log records.
+// LogEncoding is the format of log records.
 type LogEncoding string
 
 const (
 	// LogJSON writes one JSON object per line.
 	LogJSON LogEncoding = "json"
-	// LogConsole is text for people.
+	// LogConsole writes text for people.
 	LogConsole LogEncoding = "console"
 )

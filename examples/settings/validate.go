@@ -15,7 +15,7 @@ import (
 )
 
 // Validate reports all errors of the settings at once, as an *Error whose problems name fields. It returns nil if there are no errors.
-// Combine and Load call it, and replace the fields by the names that users wrote.
+// Combine and Load call Validate, and replace the fields by the names that users wrote.
 func (s Settings) Validate() error {
 	var problems []*Problem
 	fields := make(map[string]string)
@@ -33,7 +33,7 @@ func (s Settings) Validate() error {
 type fault struct {
 	setting string
 	code    Code
-	// about is the kind of value for CodeInvalid, and the key for CodeReservedTag.
+	// about is the kind of value for CodeInvalid, and the key of the tag for CodeReservedTag.
 	about string
 	cure  string
 }
@@ -48,8 +48,8 @@ func (f fault) problem(source Source, name, value string) *Problem {
 	return invalid(source, name, value, f.about, f.cure)
 }
 
-// settle validates the combined settings and adjusts values that other settings limit. from has the source of each setting; old has the
-// settings that come from a ConfigMap.
+// settle validates the combined settings and adjusts values that other settings limit. from contains the source of each setting; old
+// contains the settings that come from a ConfigMap.
 func (s *Settings) settle(all []*setting, from map[string]Value, old map[string]bool) []*Problem {
 	var problems []*Problem
 	written := func(name string) (Source, string) {
@@ -86,7 +86,7 @@ func (s *Settings) settle(all []*setting, from map[string]Value, old map[string]
 	return problems
 }
 
-// shown returns the formatted value of the setting of that name.
+// shown returns the formatted value of the setting with this name.
 func (s Settings) shown(name string) string {
 	for _, d := range definitions() {
 		if d.name == name {

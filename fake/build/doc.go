@@ -5,13 +5,13 @@
 //	pods := build.Pods("web", 12, build.CPU("1500m"), build.Memory("4Gi"), build.Labels("app", "web"))
 //	large := build.InstanceType("m.large", build.CPU("2"), build.Memory("8Gi"), build.OnDemand("zone-a", 0.10))
 //
-// The compiler checks that an option fits the object. CPU applies to pods (their requests), nodes and instance types; On applies only to
-// pods. Any function can be an option for everything else:
+// The compiler checks that an option fits the object. CPU can be used for pods (their requests), nodes and instance types; On can be used
+// only for pods. For everything else, any function can be an option:
 //
 //	build.Pod("dns", build.PodFunc(func(p *corev1.Pod) { p.Spec.HostNetwork = true }))
 //
 // Options are applied in their order; nil options are ignored. Objects share no memory with each other or with the options, and may be
-// changed. For a whole cluster with a clock see package fake/world.
+// changed. To simulate a whole cluster with a clock, see package fake/world.
 //
 // Stability: beta.
 package build

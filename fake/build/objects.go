@@ -102,8 +102,8 @@ func Offering(zone, capacityType string, price float64) cloudprovider.Offering {
 	}
 }
 
-// With adds requirements to those of the instance type, such as requirements.In(key, value) for a label of its nodes. A requirement on a
-// key that the type already has replaces the earlier one.
+// With adds requirements to those of the instance type, such as requirements.In(key, value) for a label of its nodes. If the type already
+// has a requirement on the key, the new one replaces it.
 func With(more ...requirements.Requirement) TypeFunc {
 	return func(it *cloudprovider.InstanceType) {
 		for _, r := range more {
@@ -149,8 +149,8 @@ func Limit(pairs ...string) PoolFunc {
 	return func(p *v1.NodePool) { p.Spec.Limits = Amounts(pairs...) }
 }
 
-// Budget limits how many nodes of a NodePool may be disrupted at a time ("10%", "3"), for the given reasons, or for all reasons if none is
-// given.
+// Budget limits how many nodes of a NodePool may be disrupted at a time ("10%", "3"). It applies to the given reasons, or to all reasons if
+// no reason is given.
 func Budget(nodes string, reasons ...v1.DisruptionReason) PoolFunc {
 	return func(p *v1.NodePool) {
 		p.Spec.Disruption.Budgets = append(p.Spec.Disruption.Budgets, v1.Budget{Nodes: nodes, Reasons: slices.Clone(reasons)})
@@ -172,8 +172,8 @@ type InstanceOption struct {
 	zone, capacityType string
 }
 
-// OfType sets labels, capacity and allocatable of a Node or a launched NodeClaim to those of an instance type in a zone and capacity
-// type. If zone and capacity type are empty, they are those of the type's first offering.
+// OfType sets labels, capacity and allocatable of a Node or a launched NodeClaim to those of an instance type in a zone and capacity type.
+// If zone or capacity type is empty, the type's first offering determines it.
 func OfType(it *cloudprovider.InstanceType, zone, capacityType string) InstanceOption {
 	if it != nil && len(it.Offerings) > 0 {
 		sold := it.Offerings[0].Requirements
@@ -183,7 +183,7 @@ func OfType(it *cloudprovider.InstanceType, zone, capacityType string) InstanceO
 	return InstanceOption{it, zone, capacityType}
 }
 
-// only is the value of key in set if set allows exactly one value, and otherwise "".
+// only returns the value of key in set if set allows exactly one value, and otherwise "".
 func only(set requirements.Set, key string) string {
 	r := set.Get(key)
 	if values := r.Values(); r.Operator() == requirements.OpIn && len(values) == 1 {
@@ -235,7 +235,7 @@ func (o ProviderIDOption) toClaim(c *v1.NodeClaim) { c.Status.ProviderID = strin
 // Initialized marks a Node, or its NodeClaim, as registered and initialized.
 func Initialized(since time.Time) InitializedOption { return InitializedOption{since} }
 
-// InitializedOption marks a Node, or its NodeClaim, as initialized.
+// InitializedOption marks a Node, or its NodeClaim, as registered and initialized.
 type InitializedOption struct{ since time.Time }
 
 func (o InitializedOption) toNode(n *corev1.Node) {

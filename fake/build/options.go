@@ -66,7 +66,7 @@ func call[T any](f func(*T), on *T) {
 	}
 }
 
-// Labels adds labels, given as pairs: key, value, key, value. If the last value is missing, it is empty.
+// Labels adds labels, given as pairs: key, value, key, value. If the last key has no value, its value is empty.
 func Labels(pairs ...string) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.Labels = merge(m.Labels, pairs) }
 }
@@ -126,7 +126,7 @@ type AmountOption struct {
 	amount resource.Quantity
 }
 
-// CPU sets an amount of cpu: "500m", "2". See Amount for an invalid text.
+// CPU sets an amount of cpu: "500m", "2". For an invalid text see Amount.
 func CPU(amount string) AmountOption { return Amount(corev1.ResourceCPU, amount) }
 
 // Memory sets an amount of memory: "512Mi", "4Gi".
@@ -185,7 +185,7 @@ func (o AmountOption) addTo(list *corev1.ResourceList) {
 // TaintsOption adds taints to a Node, a NodeClaim, or the template of a NodePool.
 type TaintsOption []string
 
-// Taints adds taints, for instance "key=value:NoSchedule" or "key:NoExecute". Without an effect, it is NoSchedule.
+// Taints adds taints, for instance "key=value:NoSchedule" or "key:NoExecute". If the effect is missing, it is NoSchedule.
 func Taints(taints ...string) TaintsOption { return slices.Clone(taints) }
 
 // Taint parses one taint in the form of Taints.

@@ -40,7 +40,7 @@ func On(node string) PodFunc {
 	}
 }
 
-// Unschedulable sets the condition that kube-scheduler has found no place for the pod.
+// Unschedulable sets the condition with which kube-scheduler says that it has found no place for the pod.
 func Unschedulable() PodFunc {
 	return func(p *corev1.Pod) {
 		p.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
@@ -54,8 +54,8 @@ func Selector(pairs ...string) PodFunc {
 	return func(p *corev1.Pod) { p.Spec.NodeSelector = merge(p.Spec.NodeSelector, pairs) }
 }
 
-// Tolerates adds tolerations for taints, in the form of Taints. Without a value, a toleration matches every value; without an effect, it
-// matches every effect.
+// Tolerates adds tolerations for taints, in the form of Taints. If the value is missing, the toleration matches every value; if the effect
+// is missing, it matches every effect.
 func Tolerates(taints ...string) PodFunc {
 	return func(p *corev1.Pod) {
 		for _, text := range taints {

@@ -110,7 +110,7 @@ func (s *surge) look(ctx context.Context) (again time.Duration, err error) {
 	return again, nil
 }
 
-// stillWanted returns the evictions that drains want. again is the time until the first of them expires if no drain repeats it.
+// stillWanted returns the evictions that drains want. again is the time until the first of these evictions expires, if no drain repeats it.
 func (s *surge) stillWanted() (list []provisioning.EvictPod, again time.Duration) {
 	now := s.now()
 	s.mu.Lock()
@@ -139,7 +139,7 @@ func (s *surge) present(list []provisioning.EvictPod, pods []*corev1.Pod) []prov
 	})
 }
 
-// objects returns all Deployments, ReplicaSets and HorizontalPodAutoscalers. They belong to the cache: read them only.
+// objects returns all Deployments, ReplicaSets and HorizontalPodAutoscalers. The objects belong to the cache: do not change them.
 func (s *surge) objects(ctx context.Context) (o provisioning.WorkloadObjects, err error) {
 	var deployments appsv1.DeploymentList
 	var sets appsv1.ReplicaSetList
@@ -204,8 +204,8 @@ func (s surgeEffects) ScaleWorkload(ctx context.Context, e provisioning.ScaleWor
 	return s.surge.scale(ctx, e)
 }
 
-// scale writes the number of replicas and the annotation in one request. If the workload has changed since it was read, the next look reads
-// it again.
+// scale writes the number of replicas and the annotation in one request. If the workload has changed since it was read, the next call of
+// look reads it again.
 func (s *surge) scale(ctx context.Context, e provisioning.ScaleWorkload) error {
 	var object client.Object
 	var replicas **int32

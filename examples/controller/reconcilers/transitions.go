@@ -53,7 +53,7 @@ func (t *transitions) compare(kind, name string, uid types.UID, before, after []
 		}
 		list = append(list, provisioning.Event{
 			Kind: kind, Name: name, UID: uid, Reason: provisioning.EventReason(c.Type), Message: message,
-			Every: new(time.Duration), // each change gets an event
+			Every: new(time.Duration), // each change has its own event
 		})
 	}
 	t.recorder.publish(list)

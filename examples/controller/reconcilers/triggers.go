@@ -14,18 +14,18 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// triggers collects the reasons for a pass, from any goroutine.
+// triggers collects the reasons for a pass. Any goroutine may add reasons.
 type triggers struct {
 	mu      sync.Mutex
 	added   map[types.UID]bool
 	removed map[types.UID]bool
 	wake    chan struct{}
-	// standby is true while the process does not lead. A standby plans nothing, so it keeps no triggers: their number would only grow. A
-	// new leader plans for everything that is pending.
+	// standby is true while the process is not the leader. A standby does not plan, so it keeps no triggers: their number would only grow.
+	// A new leader plans for everything that is pending.
 	standby bool
 }
 
-// newTriggers returns the triggers of a process that does not lead yet.
+// newTriggers returns the triggers of a process that is not the leader yet.
 func newTriggers() triggers {
 	return triggers{added: map[types.UID]bool{}, removed: map[types.UID]bool{}, wake: make(chan struct{}, 1), standby: true}
 }
@@ -95,12 +95,12 @@ func (p *planner) seen(before, after client.Object) {
 		if object.DeletionTimestamp != nil && (old == nil || old.DeletionTimestamp == nil) {
 			p.triggers.add(object.UID)
 		}
-		// A request may wait for this node, and until the request is answered nobody knows whether the node is needed.
+		// A request may wait for this node. Until the request is answered, it is not known whether the node is needed.
 		if p.requests != nil && initialized(object) && (old == nil || !initialized(old)) {
 			p.triggers.add(requestsTrigger)
 		}
 	case *v1.NodePool:
-		// A pool that has just become ready, or was changed, may have room for pending pods.
+		// A pool that has just become ready, or was changed, may have capacity for pending pods.
 		old, _ := before.(*v1.NodePool)
 		if old == nil || old.Generation != object.Generation || !ready(old) && ready(object) {
 			p.triggers.add(object.UID)
@@ -115,13 +115,13 @@ func (p *planner) seen(before, after client.Object) {
 		switch gone := before.(type) {
 		case *corev1.Pod:
 			p.triggers.forget(gone.UID)
-		case *unstructured.Unstructured: // the pods of the group are planned separately from now on
+		case *unstructured.Unstructured: // the group is deleted, so its pods are planned separately from now on
 			p.triggers.add(gone.GetUID())
 		}
 	}
 }
 
-// leaves reports whether the node is being deleted or is marked as being disrupted, so that its pods will need places.
+// leaves reports whether the node is being deleted or is marked as being disrupted, so that its pods will need other places.
 func leaves(node *corev1.Node) bool {
 	return node.DeletionTimestamp != nil || v1.DisruptionMarked(node)
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// confirmer reads assumed objects that the watch does not show. If a claim was deleted before the watch saw it, no event comes. Then the
-// confirmer removes the claim from the view.
+// confirmer reads assumed objects that the watch does not show. If a claim was deleted before the watch saw it, the watch sends no event.
+// The confirmer then removes the claim from the view.
 type confirmer struct {
 	state *cluster.State
-	// reader reads from the API server: it checks objects that the cache lacks.
+	// reader reads from the API server, because it is used for objects that the cache lacks.
 	reader client.Reader
 	kinds  []watched
 	log    *slog.Logger
@@ -34,7 +34,7 @@ const (
 	confirmAfter = 15 * time.Second
 	// confirmEvery is how often unconfirmed objects are checked.
 	confirmEvery = 5 * time.Second
-	// readWithin limits the time of one read: if the API server does not answer, other objects must not wait forever.
+	// readWithin limits the time of one read, so that other objects do not wait forever if the API server does not answer.
 	readWithin = 10 * time.Second
 )
 
@@ -99,7 +99,7 @@ func (c *confirmer) read(ctx context.Context, key cluster.ObjectKey, uid types.U
 	object = c.empty(key.Kind)
 	object.SetNamespace(key.Namespace)
 	object.SetName(key.Name)
-	object.SetUID(uid) // keeps an object with the same name that was created after the read
+	object.SetUID(uid) // with the UID, an object with the same name that was created after the read is kept
 	if err := c.state.Apply(cluster.Delete(object).At(c.now())); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (c *confirmer) empty(kind cluster.Kind) client.Object {
 	return nil
 }
 
-// assumedUID returns the UID of a claim in the view; empty for other kinds, and for claims that the view leaves out.
+// assumedUID returns the UID of a claim in the view. It returns "" for other kinds, and for claims that the view leaves out.
 func assumedUID(view *cluster.View, key cluster.ObjectKey) types.UID {
 	if key.Kind != cluster.KindNodeClaim {
 		return ""

@@ -14,7 +14,7 @@ func wake(c chan<- struct{}) {
 }
 
 // rest waits for the given time (0 means forever), or until it is woken; if the channel is nil, it cannot be woken. It returns true when
-// the time has passed. It returns false when it was woken or ctx has ended; the caller must check which.
+// the time has passed. It returns false when it was woken or ctx has ended; the caller must check which of the two happened.
 func rest(ctx context.Context, woken <-chan struct{}, again time.Duration) bool {
 	var due <-chan time.Time
 	if again > 0 {

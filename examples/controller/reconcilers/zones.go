@@ -16,8 +16,8 @@ const (
 	zoneNone     = "none"     // the pods can run in no zone
 )
 
-// effectiveZones counts the pending pods by the zone where they can run, as far as the pods and their bound volumes determine the zone.
-// Only zones with offerings or nodes are counted, which bounds the number of counts.
+// effectiveZones counts the pending pods by the zone where they can run. The zone is determined by the pods and their bound volumes. Only
+// zones with offerings or nodes are counted, which bounds the number of counts.
 func effectiveZones(snapshot *scheduling.Snapshot, lookup *requirements.Lookup) map[string]int {
 	z := zoneFinder{lookup: lookup, claims: map[types.NamespacedName]string{}, volumes: map[string]*corev1.PersistentVolume{}}
 	for _, list := range snapshot.Catalogs {
@@ -58,7 +58,7 @@ func effectiveZones(snapshot *scheduling.Snapshot, lookup *requirements.Lookup) 
 type zoneFinder struct {
 	lookup  *requirements.Lookup
 	zones   []string
-	claims  map[types.NamespacedName]string // the volume that a claim is bound to
+	claims  map[types.NamespacedName]string // by claim: the volume that the claim is bound to
 	volumes map[string]*corev1.PersistentVolume
 }
 

@@ -52,7 +52,7 @@ func formsOf[T any]() forms {
 	return forms{reflect.TypeFor[T](), reflect.TypeFor[list[T]](), reflect.TypeFor[event[T]]()}
 }
 
-// kinds returns the kinds whose CRDs may admit unbounded quantities, by group, version and resource.
+// kinds returns the kinds whose CRDs may allow unbounded quantities, by group, version and resource.
 func kinds() map[string]forms {
 	return map[string]forms{
 		v1.Group + "/v1/nodepools":                        formsOf[v1.NodePool](),
@@ -127,7 +127,7 @@ func (b *bounded) bound(resource string, text []byte, of forms) []byte {
 	return text
 }
 
-// stream passes on a watch event by event: each event is one line.
+// stream passes on the events of a watch one after another: each event is one line.
 type stream struct {
 	body  io.Closer
 	lines *bufio.Reader

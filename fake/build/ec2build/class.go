@@ -1,4 +1,4 @@
-// Package ec2build makes EC2NodeClasses for tests and examples, like package build makes objects that don't belong to a cloud.
+// Package ec2build makes EC2NodeClasses for tests and examples, like package build for objects that don't belong to a cloud.
 //
 //	class := ec2build.Class("default", ec2build.Subnet("subnet-a", "us-east-1a", "use1-az1"), ec2build.Image("ami-1", "amd64"),
 //		ec2build.Ready(start))
@@ -87,7 +87,7 @@ func Profile(name string) Option {
 	return func(c *awsv1.EC2NodeClass) { c.Status.InstanceProfile = name }
 }
 
-// Ready sets all conditions that a class needs before instances are launched from it, for its current generation.
+// Ready sets all conditions that a class needs before instances can be launched from it, for its current generation.
 func Ready(since time.Time) Option {
 	return func(c *awsv1.EC2NodeClass) {
 		for _, condition := range []string{
