@@ -31,8 +31,8 @@
 //
 // # Logs
 //
-// With Options.OnEvent a cloud reports all calls, changes and internal events. [WriteLog] and [ReadLog] write and read such a log as JSON,
-// with one event per line. [Replay] repeats all events of a log, so that a failure can be examined.
+// With Options.OnEvent, a cloud reports all calls, all changes by tests, and all internal events. [WriteLog] and [ReadLog] write and read
+// such a log as JSON, with one event per line. [Replay] repeats all events of a log, so that a failure can be examined.
 //
 // # Hooks
 //

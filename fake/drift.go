@@ -13,7 +13,7 @@ import (
 // ImageDrift is the drift reason of instances whose image differs from that of new instances.
 const ImageDrift cloudprovider.DriftReason = "ImageDrift"
 
-// SetImageID sets the image of new instances. Existing instances keep their image, so they have drifted.
+// SetImageID sets the image of new instances. Existing instances keep their image, so they have drifted from then on.
 func (c *Cloud) SetImageID(id string) {
 	_ = c.lever(Event{Name: "SetImageID", Text: id}, func(time.Time) error {
 		c.imageID = id
@@ -21,14 +21,14 @@ func (c *Cloud) SetImageID(id string) {
 	})
 }
 
-// SetDrift marks an instance as drifted for the reason. An empty reason removes the mark. The error has kind NodeClaimNotFound if there is
-// no such instance.
+// SetDrift marks an instance as drifted for the reason. An empty reason removes the mark. If no instance has this provider ID, the error
+// has kind NodeClaimNotFound.
 func (c *Cloud) SetDrift(providerID string, reason cloudprovider.DriftReason) error {
 	e := Event{Name: "SetDrift", ProviderID: providerID, Text: string(reason)}
 	return c.change("setting drift", e, func(m *instance) { m.drift = reason })
 }
 
-// change carries out a change by a test: it calls lever for one instance of any cluster. doing begins the text of errors.
+// change carries out a change by a test: it calls lever for one instance of any cluster. doing is the beginning of the text of errors.
 func (c *Cloud) change(doing string, e Event, lever func(*instance)) error {
 	return c.lever(e, func(time.Time) error {
 		m, ok := c.instances[e.ProviderID]
@@ -40,7 +40,7 @@ func (c *Cloud) change(doing string, e Event, lever func(*instance)) error {
 	})
 }
 
-// IsDrifted returns the reason given to SetDrift. Without one, it returns ImageDrift if new instances have a different image.
+// IsDrifted returns the reason given to SetDrift. Without such a reason, it returns ImageDrift if new instances have a different image.
 func (c *Cloud) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (reason cloudprovider.DriftReason, err error) {
 	err = c.onInstance(ctx, MethodIsDrifted, nodeClaim, func(m *instance, _ time.Time) {
 		switch {

@@ -16,8 +16,8 @@ import (
 // EventKind says where an event comes from.
 type EventKind string
 
-// The kinds of events. Calls and levers (changes by tests) come from callers, so Replay repeats them. Happenings are their consequences, so
-// Replay does not repeat them.
+// The kinds of events. Calls and levers (changes by tests) come from callers, so Replay repeats them. Happenings are the consequences of
+// calls and levers, so Replay does not repeat them.
 const (
 	EventCall      EventKind = "Call"
 	EventLever     EventKind = "Lever"
@@ -30,33 +30,35 @@ type Event struct {
 	Seq int `json:"seq"`
 	// At is the time of the event on the cloud's clock.
 	At time.Time `json:"at"`
-	// Kind and Name say what happened. Name is the name of a Method, of a test's change, or of a happening ("Running", "Gone").
+	// Kind and Name say what happened. Name is the name of a Method, of a change by a test, or of a happening ("Running", "Gone").
 	Kind EventKind `json:"kind"`
 	Name string    `json:"name"`
 	// Cluster that called.
 	Cluster string `json:"cluster,omitempty"`
 	// ProviderID is the provider ID of the instance.
 	ProviderID string `json:"providerID,omitempty"`
-	// Claims are the claims passed in: one to Create, any number to CreateGroup and Restore.
+	// Claims are the claims passed to the call: one to Create, any number to CreateGroup and Restore.
 	Claims []*v1.NodeClaim `json:"claims,omitempty"`
-	// NodeClass is the node class of the call, and Readiness its readiness.
+	// NodeClass is the node class that the event is about, and Readiness is its readiness.
 	NodeClass *v1.NodeClassReference            `json:"nodeClass,omitempty"`
 	Readiness *cloudprovider.NodeClassReadiness `json:"readiness,omitempty"`
-	// Offerings are the offerings that a lever changes. Prices are their prices in USD per hour, with the same indexes.
+	// Offerings are the offerings that a lever changes. Prices are the prices of these offerings in USD per hour, with the same indexes.
 	Offerings []cloudprovider.OfferingKey `json:"offerings,omitempty"`
 	Prices    []float64                   `json:"prices,omitempty"`
-	// Number is the number of a stock or a quota. Duration is the length of a notice or of a brown-out. On is the new state of something
-	// that can be on or off.
+	// Number is the new stock of offerings, the number of instances that a quota allows, or the number of changed prices. Duration is the
+	// length of a notice or of a brown-out. On is the new state of something that can be on or off. In a call, it means that no claim or
+	// pool was passed.
 	Number   int           `json:"number,omitempty"`
 	Duration time.Duration `json:"duration,omitempty"`
 	On       bool          `json:"on,omitempty"`
 	// Text is an image, a version, a reason, the name of a quota, or the kind of an interruption.
 	Text string `json:"text,omitempty"`
-	// IDs are the IDs of deliveries, or methods.
+	// IDs are the IDs of interruption messages, or names of methods.
 	IDs []string `json:"ids,omitempty"`
 	// Fault is the fault that was injected.
 	Fault *LoggedFault `json:"fault,omitempty"`
-	// Error is the error of the call or of the test's change. Result is its result: provider IDs, or a text.
+	// Error is the error of the call or of the test's change. Result is the result of the call or change: provider IDs, message IDs, or a
+	// text.
 	Error  string   `json:"error,omitempty"`
 	Result []string `json:"result,omitempty"`
 }
@@ -69,7 +71,7 @@ type LoggedFault struct {
 	Skip   int                     `json:"skip,omitempty"`
 	More   int                     `json:"more,omitempty"`
 	Lost   bool                    `json:"lost,omitempty"`
-	// RetryAfter is the waiting time in the error of a throttled call. Offerings are those in the error.
+	// RetryAfter is the waiting time in the error of a throttled call. Offerings are the offerings in the error.
 	RetryAfter time.Duration               `json:"retryAfter,omitempty"`
 	Offerings  []cloudprovider.OfferingKey `json:"offerings,omitempty"`
 }
@@ -154,7 +156,7 @@ func ReadLog(r io.Reader) ([]Event, error) {
 	return events, nil
 }
 
-// record calls OnEvent. The order of events is the order in which callers held the lock.
+// record calls OnEvent. Events are recorded in the order in which callers held the lock.
 func (a *account) record(e Event) {
 	if a.options.OnEvent == nil {
 		return
@@ -169,7 +171,8 @@ func (a *account) happened(what string, m *instance, at time.Time) {
 	a.record(Event{At: at, Kind: EventHappening, Name: what, ProviderID: m.ProviderID})
 }
 
-// lever carries out a change by a test. It settles the cloud, makes the change under the lock, and records it.
+// lever carries out a change by a test. It first carries out the planned changes that are due. Then it makes the change under the lock, and
+// records it.
 func (c *Cloud) lever(e Event, change func(now time.Time) error) error {
 	now := c.clock.Now()
 	defer c.runHooks()

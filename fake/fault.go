@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Method names a call of the provider, for Inject and Calls.
+// Method is the name of a method of the provider, for Inject and Calls.
 type Method string
 
 // The methods of a Cloud for which faults can be injected.
@@ -32,14 +32,14 @@ const (
 type Fault struct {
 	// Method that fails.
 	Method Method
-	// Err is the error to return; usually one of cloudprovider's typed errors. Offerings in an error about missing capacity or a quota are
-	// shown as unavailable afterwards, as the contract requires.
+	// Err is the error to return; usually one of cloudprovider's typed errors. If the error is about missing capacity or a quota, its
+	// offerings are shown as unavailable afterwards, as the contract requires.
 	Err error
-	// Skip is the number of calls of the method, from the injection on, that succeed before the first one fails.
+	// Skip is the number of calls of the method after the injection that succeed before the first call fails.
 	Skip int
-	// More is the number of calls that fail after the first; negative means all further calls.
+	// More is the number of calls that fail after the first failed call; negative means all further calls.
 	More int
-	// Lost means that the call is carried out, but its answer is replaced by Err, like a timeout after success.
+	// Lost means that the call is carried out, but returns Err instead of its result, like a timeout after success.
 	Lost bool
 }
 
@@ -59,8 +59,9 @@ func (f *plannedFault) spent() bool {
 	return f.More >= 0 && f.seen >= f.Skip+1+f.More
 }
 
-// Inject plans faults. If several faults are due at one call, it returns the one that was injected first. The other faults also count the
-// call. If a fault has no error, or names a method that can't fail, Inject refuses all of them.
+// Inject plans faults. If several faults are due at one call, the call returns the error of the fault that was injected first. The call is
+// also counted for the other faults. If one of the faults has no error, or names a method that can't fail, Inject returns an error and
+// plans none of them.
 func (c *Cloud) Inject(faults ...Fault) error {
 	for i, fault := range faults {
 		switch {
@@ -116,9 +117,9 @@ func (a *account) nextFault(method Method) *Fault {
 	return met
 }
 
-// call carries out a call of the provider. It checks the context, settles the cloud, and returns a fault if one is due. Otherwise it does
-// the work under the lock. It records the call and the answer, and then runs the hooks. e contains the method and its arguments; work may
-// add the result.
+// call carries out a call of the provider. It checks the context, carries out the planned changes that are due, and returns a fault if one
+// is due. Otherwise it does the work under the lock. It records the call and the answer, and then runs the hooks. e contains the method and
+// its arguments; work may add the result.
 func (c *Cloud) call(ctx context.Context, e *Event, work func(now time.Time) error) error {
 	method := Method(e.Name)
 	if err := ctx.Err(); err != nil {
@@ -139,7 +140,7 @@ func (c *Cloud) call(ctx context.Context, e *Event, work func(now time.Time) err
 		e.Error = err.Error()
 	}
 	c.record(*e)
-	// work may have planned changes that are due already: an instance without latency runs at once.
+	// work may have planned changes that are already due: for example, an instance without latency runs at once
 	c.catchUp(now)
 	return err
 }
@@ -164,7 +165,7 @@ func (c *Cloud) answer(method Method, now time.Time, work func(now time.Time) er
 	return c.strike(method, fault, now)
 }
 
-// strike returns the error of a fault. Before that, it updates the availability of offerings as a real provider would.
+// strike returns the error of a fault. It first updates the availability of offerings as a real provider would.
 func (c *Cloud) strike(method Method, fault *Fault, now time.Time) error {
 	for _, key := range cloudprovider.ExhaustedOfferings(fault.Err) {
 		if state, known := c.catalog.offerings[key]; known {
@@ -174,7 +175,7 @@ func (c *Cloud) strike(method Method, fault *Fault, now time.Time) error {
 	return fmt.Errorf("calling %s: %w", method, fault.Err)
 }
 
-// Heal removes all pending faults of the methods, or of every method if none is given.
+// Heal removes all pending faults of the methods, or of every method if no method is given.
 func (c *Cloud) Heal(methods ...Method) {
 	e := Event{Name: "Heal"}
 	for _, m := range methods {

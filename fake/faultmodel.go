@@ -18,13 +18,13 @@ const (
 	DefaultThrottleWait  = time.Second
 )
 
-// FaultModel makes random faults. The zero value makes none. The faults depend only on the seed and the order of calls, so calls from a
-// single goroutine get the same faults each time. Shares are in the range from 0 to 1.
+// FaultModel makes random faults. The zero value makes no faults. The faults depend only on the seed and the order of calls, so calls from
+// a single goroutine get the same faults each time. Shares are in the range from 0 to 1.
 type FaultModel struct {
 	// Seed of chance.
 	Seed uint64
-	// Throttled, Failed and Lost are shares of the calls. These calls are throttled, fail for no reason, or succeed but return an error.
-	// Their sum is at most 1.
+	// Throttled, Failed and Lost are shares of all calls. Throttled calls return a throttling error, failed calls return a temporary error,
+	// and lost calls succeed but return an error. Their sum is at most 1.
 	Throttled, Failed, Lost float64
 	// ThrottleWait is the waiting time in the error of a throttled call. Nil is DefaultThrottleWait.
 	ThrottleWait *time.Duration
@@ -43,8 +43,8 @@ type FaultModel struct {
 	ReclaimNotice *time.Duration
 	// Duplicated is the share of interruptions that are sent twice.
 	Duplicated float64
-	// PriceEvery is how often spot prices change; zero means never. PriceMove is the largest change at a time, as a share of the price.
-	// Prices stay between a third and three times the initial price.
+	// PriceEvery is how often spot prices change; zero means never. PriceMove is the largest change of a price at a time, as a share of the
+	// price. Prices stay between a third and three times the initial price.
 	PriceEvery time.Duration
 	PriceMove  float64
 }
@@ -117,7 +117,7 @@ func (c *chance) after(mean time.Duration) (time.Duration, bool) {
 	return time.Duration(min(c.source.ExpFloat64()*float64(mean), float64(100*365*24*time.Hour))), true
 }
 
-// strike returns the fault that the model makes for a call, or nil if it makes none.
+// strike returns the fault that the model makes for a call, or nil if it makes no fault.
 func (c *chance) strike(method Method) *Fault {
 	if c.Throttled+c.Failed+c.Lost == 0 {
 		return nil
@@ -133,8 +133,8 @@ func (c *chance) strike(method Method) *Fault {
 	return nil
 }
 
-// forecast plans the random events in the life of a launched instance. It stores only the provider ID, so that an instance that is gone
-// needs no memory.
+// forecast plans the random events in the life of a launched instance. A planned event stores only the provider ID, so that an instance
+// that is gone needs no memory.
 func (a *account) forecast(m *instance) {
 	id := m.ProviderID
 	if life, ends := a.chance.after(a.chance.MeanLife); ends {

@@ -15,11 +15,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// These are the label keys of the generic catalogue. All of them are well-known in its vocabulary. The .test domain is reserved for tests.
+// These are the label keys of the generic catalogue. All of them are well-known labels in the vocabulary of GenericCapabilities. The .test
+// domain is reserved for tests.
 const (
-	// LabelInstanceFamily is the part of a type's name before the dot: "m1", "c3g".
+	// LabelInstanceFamily is the part of a type's name before the dot, such as "m1" or "c3g".
 	LabelInstanceFamily = "fake.drawknife.test/instance-family"
-	// LabelInstanceSize is the part of a type's name after the dot: "large".
+	// LabelInstanceSize is the part of a type's name after the dot, such as "large".
 	LabelInstanceSize = "fake.drawknife.test/instance-size"
 	// LabelInstanceCPU is the number of cores.
 	LabelInstanceCPU = "fake.drawknife.test/instance-cpu"
@@ -70,9 +71,9 @@ func GenericCapabilities() cloudprovider.Capabilities {
 // are the first types of a larger one. n is limited to the range from 0 to 100,000.
 //
 // Each generation has 60 types: six families in ten sizes from 1 to 96 cores. The families are m, c and r with 4, 2 and 8 GiB per core,
-// each for amd64 and, with a "g" in the name, for arm64. Their names are like "m1.2xlarge". Each is sold on demand and as spot in the three
-// zones of GenericZones. Prices are linear in cores and memory, with a few per cent of noise from a hash of the name, so that no two types
-// are equally good. Spot costs 25 to 45 % of the on-demand price and differs by zone.
+// each for amd64 and, with a "g" in the name, for arm64. The names of types are like "m1.2xlarge". Each type is sold on demand and as spot
+// in the three zones of GenericZones. Prices are linear in cores and memory, with a few per cent of noise from a hash of the name, so that
+// no two types are equally good. The spot price is 25 to 45 % of the on-demand price and differs by zone.
 func GenericTypes(n int) []*cloudprovider.InstanceType {
 	const most = 100_000
 	n = min(max(n, 0), most)
@@ -191,8 +192,8 @@ func genericCapacity(cores, gib int) corev1.ResourceList {
 	}
 }
 
-// genericPods returns the pod limit. For small instances it is less than the usual 110, as in networks where each pod uses an address of
-// the instance.
+// genericPods returns the pod limit. For small instances the limit is less than the usual 110, as in networks where each pod uses an
+// address of the instance.
 func genericPods(cores int) int64 { return int64(min(8+25*cores, 110)) }
 
 // genericOverhead follows the reservations that managed Kubernetes services publish: 6 % of the first core, 1 % of the second, 0.5 % of the
@@ -227,7 +228,7 @@ func genericOverhead(cores int) cloudprovider.Overhead {
 func fraction(text string) float64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, text)
-	// If texts differ only at their end, the high bits of FNV hardly differ; the multiplication spreads the difference.
+	// If texts differ only at their end, the high bits of their FNV hashes hardly differ; the multiplication spreads the difference
 	mixed := h.Sum64() * 0x9E3779B97F4A7C15
 	mixed ^= mixed >> 32
 	return float64(mixed%1_000_003) / 1_000_003

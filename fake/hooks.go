@@ -10,7 +10,7 @@ func (a *account) queueHook(hook func(Instance), m *instance) {
 }
 
 // runHooks calls the hooks in the queue, one at a time and without the lock. If another goroutine is already running them, it returns at
-// once. Waiting would be a deadlock for a hook that calls the cloud.
+// once. If it waited, a hook that calls the cloud would cause a deadlock.
 func (a *account) runHooks() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -18,7 +18,7 @@ func (a *account) runHooks() {
 		return
 	}
 	a.hooksRunning = true
-	// Reset the field even if a hook panics. Otherwise no later call would run the queue.
+	// Reset the field even if a hook panics. Otherwise no later call would run the hooks in the queue.
 	defer func() { a.hooksRunning = false }()
 	for len(a.hooks) > 0 {
 		hook := a.hooks[0]

@@ -26,8 +26,8 @@ const (
 	Gone Phase = "Gone"
 )
 
-// Keys of the tags on an instance. List and Get derive an instance's owner from them. An instance that was launched for a Provisioner has
-// the label key of Provisioners as a tag (v1.PoolKey.LabelKey), not TagNodePool.
+// These are the keys of the tags on an instance. List and Get derive an instance's owner from them. An instance that was launched for a
+// Provisioner has the label key of Provisioners as a tag (v1.PoolKey.LabelKey), not TagNodePool.
 const (
 	TagCluster      = "fake.drawknife.test/cluster"
 	TagNodePool     = v1.NodePoolLabelKey
@@ -39,33 +39,34 @@ const (
 type Instance struct {
 	// ProviderID is the ID in the cloud, for instance "fake:///zone/i-00000001".
 	ProviderID string
-	// NodeName is the name of its node.
+	// NodeName is the name of the instance's node.
 	NodeName string
 	// Phase is the phase at the time of the copy.
 	Phase Phase
 	// Offering is the offering by which the instance was bought.
 	Offering cloudprovider.OfferingKey
-	// Price is the price at which it was bought, in USD per hour.
+	// Price is the price at which the instance was bought, in USD per hour.
 	Price float64
-	// ImageID is the image from which it booted. KubeletVersion is the version of its kubelet.
+	// ImageID is the image from which the instance booted. KubeletVersion is the version of the instance's kubelet.
 	ImageID, KubeletVersion string
 	// Tags on it.
 	Tags map[string]string
-	// Labels are the labels with which its node joins: its own labels, overridden by those of its claim.
+	// Labels are the labels with which the instance's node joins: its own labels, overridden by those of its claim.
 	Labels map[string]string
-	// Taints are the taints with which its node joins: karpenter.sh/unregistered and those of the claim, including startup taints.
+	// Taints are the taints with which the instance's node joins: karpenter.sh/unregistered and those of the claim, including startup
+	// taints.
 	Taints []corev1.Taint
-	// Capacity is the capacity of the whole instance. Allocatable is the part of it that pods can use.
+	// Capacity is the capacity of the whole instance. Allocatable is the part of the capacity that pods can use.
 	Capacity, Allocatable corev1.ResourceList
 	// LaunchedAt is when the instance was launched.
 	LaunchedAt time.Time
-	// RunningAt is when its boot ends or ended.
+	// RunningAt is when the boot of the instance ends or has ended.
 	RunningAt time.Time
-	// ReclaimAt is when the cloud will reclaim it; zero until this is announced.
+	// ReclaimAt is when the cloud will reclaim the instance; zero until this is announced.
 	ReclaimAt time.Time
-	// ShutdownAt is when it began to shut down; zero before that.
+	// ShutdownAt is when the instance began to shut down; zero before that.
 	ShutdownAt time.Time
-	// GoneAt is when it will be or was gone; zero before it shuts down.
+	// GoneAt is when the instance will be gone or was gone; zero before it shuts down.
 	GoneAt time.Time
 }
 

@@ -19,7 +19,7 @@ type inbox struct {
 
 type message struct {
 	cloudprovider.Interruption
-	// noise marks an irrelevant message. Readers never get it.
+	// noise marks an irrelevant message. Readers never get such a message.
 	noise   bool
 	cluster string
 	// hiddenUntil is when the message is delivered again; zero before its first delivery.
@@ -33,9 +33,9 @@ func (i *inbox) wakeAll() {
 	i.changed = make(chan struct{})
 }
 
-// Interrupt announces to the instance's cluster what will happen to it after the notice. After a spot or reservation reclaim, the cloud
-// terminates the instance. For the kind InterruptionTerminated, it does so at once. Other kinds have no effect. The error has kind
-// NodeClaimNotFound if there is no such instance.
+// Interrupt announces to the instance's cluster what will happen to the instance once the time notice has passed. After a spot or
+// reservation reclaim, the cloud terminates the instance. For the kind InterruptionTerminated, the cloud terminates the instance at once.
+// Other kinds have no effect. If no instance has this provider ID, the error has kind NodeClaimNotFound.
 func (c *Cloud) Interrupt(providerID string, kind cloudprovider.InterruptionKind, notice time.Duration) error {
 	e := Event{Name: "Interrupt", ProviderID: providerID, Text: string(kind), Duration: notice}
 	return c.lever(e, func(now time.Time) error {
@@ -79,7 +79,8 @@ func (a *account) announce(m *instance, kind cloudprovider.InterruptionKind, not
 	a.inbox.wakeAll()
 }
 
-// Noise sends an irrelevant message, like those that other programs may put into a real cloud's queue. Readers never get it.
+// Noise sends an irrelevant message, like the messages that other programs may put into a real cloud's queue. Readers never get this
+// message.
 func (c *Cloud) Noise() {
 	_ = c.lever(Event{Name: "Noise"}, func(time.Time) error {
 		c.inbox.messages = append(c.inbox.messages, &message{noise: true})
@@ -89,7 +90,7 @@ func (c *Cloud) Noise() {
 }
 
 // ReceiveInterruptions waits for messages for this cluster. A message that is not acknowledged is delivered again after
-// Options.RedeliverAfter. A waiting reader notices this when the next message is sent or Settle is called.
+// Options.RedeliverAfter. A waiting reader gets such a message only when the next message is sent or Settle is called.
 func (c *Cloud) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	messages, changed, err := c.receive(ctx)
 	if err != nil {
@@ -119,10 +120,10 @@ func (c *Cloud) receive(ctx context.Context) (messages []cloudprovider.Interrupt
 	return messages, changed, err
 }
 
-// lookAgain is the name of the event for a waiting reader that gets messages.
+// lookAgain is the name of the event that records which messages a waiting reader got.
 const lookAgain = "LookAgain"
 
-// look reads the messages again for a waiting reader. This is part of the same call, so no fault is injected.
+// look reads the messages again for a waiting reader. It belongs to the call that is waiting, so no fault is injected.
 func (c *Cloud) look() ([]cloudprovider.Interruption, <-chan struct{}) {
 	now := c.clock.Now()
 	defer c.runHooks()
@@ -140,7 +141,8 @@ func (c *Cloud) look() ([]cloudprovider.Interruption, <-chan struct{}) {
 	return messages, changed
 }
 
-// deliver returns this cluster's messages that are not hidden, and hides them for a while. It also returns the channel to wait for.
+// deliver returns this cluster's messages that are not hidden, and hides them for a while. It also returns the channel that is closed when
+// the messages should be checked again.
 func (c *Cloud) deliver(now time.Time) ([]cloudprovider.Interruption, <-chan struct{}) {
 	var delivered []cloudprovider.Interruption
 	c.inbox.messages = slices.DeleteFunc(c.inbox.messages, func(m *message) bool { return m.noise })

@@ -16,12 +16,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Create launches the claim's instance by the first offering with room, in the order of cloudprovider.LaunchOrderBy: reserved before spot
-// before on-demand, then by Options.LaunchCost. Spot offerings that are expected to cost more than on-demand ones come last. Offerings that
-// this finds out of stock are shown as unavailable for Options.StockOutMemory. If the claim's UID has a live instance, Create returns this
-// instance.
+// Create launches the claim's instance by the first offering with capacity, in the order of cloudprovider.LaunchOrderBy: reserved before
+// spot before on-demand, then by Options.LaunchCost. Spot offerings that are expected to cost more than the cheapest on-demand offering
+// come last. Offerings that are found out of stock in the attempt are shown as unavailable for Options.StockOutMemory. If the claim's UID
+// has a live instance, Create returns this instance.
 func (c *Cloud) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error) {
-	// Comparing the claim with thousands of offerings reads no changing state, so this is done before locking.
+	// This compares the claim with thousands of offerings, but reads no changing state, so it is done before locking.
 	order, invalid := c.plan(nodeClaim)
 	var created *v1.NodeClaim
 	e := &Event{Name: string(MethodCreate), On: nodeClaim == nil}
@@ -57,17 +57,17 @@ func (c *Cloud) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeCl
 	return created, nil
 }
 
-// launchPlan has the requests of a claim and the compatible offerings.
+// launchPlan contains the requests of a claim and the compatible offerings.
 type launchPlan struct {
 	want     requirements.Set
 	requests corev1.ResourceList
 	cost     cloudprovider.LaunchCost // nil for prices
 	order    []cloudprovider.Candidate
-	// generation is the generation of the prices by which the offerings are sorted.
+	// generation is the generation of the prices by which the offerings were sorted.
 	generation int
 }
 
-// plan parses a claim. A claim that it refuses can never be launched, so the error is permanent.
+// plan parses a claim. A claim that plan refuses can never be launched, so the error is permanent.
 func (c *Cloud) plan(nodeClaim *v1.NodeClaim) (launchPlan, error) {
 	if nodeClaim == nil {
 		return launchPlan{}, cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
@@ -98,7 +98,7 @@ func (c *Cloud) plan(nodeClaim *v1.NodeClaim) (launchPlan, error) {
 }
 
 // sorted returns the compatible offerings of the types, in the order in which a launch tries them. If expected costs are given, spot
-// offerings that cost more than the cheapest on-demand offering with room come last.
+// offerings that cost more than the cheapest on-demand offering with capacity come last.
 func (p launchPlan) sorted(types []*cloudprovider.InstanceType) []cloudprovider.Candidate {
 	order := cloudprovider.LaunchOrderBy(types, p.want, p.requests, p.cost)
 	if p.cost == nil {
@@ -127,7 +127,7 @@ func (p launchPlan) unmet() error {
 	return fmt.Errorf("the NodeClaim requires %q and room for %v", p.want, wanted)
 }
 
-// choice is the offering by which an instance is bought.
+// choice is the offering with which an instance is bought.
 type choice struct {
 	cloudprovider.Candidate
 	key   cloudprovider.OfferingKey
@@ -135,12 +135,12 @@ type choice struct {
 	want  requirements.Set
 }
 
-// choose takes an instance from the first offering that has stock and whose quotas are not used up. It closes the available offerings
-// before that one.
+// choose takes an instance from the first offering that has stock and whose quotas are not used up. Available offerings that it tried
+// before in vain are shown as unavailable from then on.
 func (c *Cloud) choose(plan launchPlan, now time.Time) (choice, error) {
 	var empty, limited []cloudprovider.OfferingKey
 	var limit string
-	empties := c.chance.is(c.chance.OutOfStock) // whether the first offering that is tried becomes empty
+	empties := c.chance.is(c.chance.OutOfStock) // whether the first offering that is tried becomes out of stock
 	for _, candidate := range plan.order {
 		key := candidate.Key()
 		state := c.catalog.offerings[key]
@@ -206,7 +206,7 @@ func (c *Cloud) launch(own owner, nodeClaim *v1.NodeClaim, chosen choice, now ti
 	return m
 }
 
-// instanceLabels returns the instance's own labels. For a key with several allowed values, it uses the first.
+// instanceLabels returns the instance's own labels. For a key with several allowed values, it uses the first value.
 func instanceLabels(instance, want requirements.Set) map[string]string {
 	labels := map[string]string{}
 	for r := range instance.All {

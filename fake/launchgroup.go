@@ -12,9 +12,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// CreateGroup launches one instance for each of the claims, as Create would, or no instance. Offerings that this finds out of stock are
-// shown as unavailable for Options.StockOutMemory. It refuses claims with minValues as unsupported, so that tests cover both group launches
-// and single launches.
+// CreateGroup launches one instance for each of the claims, as Create would, or no instance at all. Offerings that are found out of stock
+// in the attempt are shown as unavailable for Options.StockOutMemory. It refuses claims with minValues as unsupported, so that tests cover
+// both group launches and single launches.
 func (c *Cloud) CreateGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) ([]*v1.NodeClaim, error) {
 	orders, invalid := c.plans(nodeClaims)
 	var created []*v1.NodeClaim

@@ -26,7 +26,7 @@ func (a *account) run(m *instance, at time.Time) {
 	a.queueHook(a.options.OnLaunch, m)
 }
 
-// shutDown starts to shut down a live instance. From then on, its claim may get another instance.
+// shutDown starts to shut down a live instance. From then on, another instance may be launched for its claim.
 func (a *account) shutDown(m *instance, at time.Time) {
 	if !m.live() {
 		return
@@ -145,8 +145,8 @@ func (c *Cloud) Instances() []Instance {
 	return instances
 }
 
-// Instance returns the instance with this provider ID, of any cluster. It returns false if it does not exist or is gone. It is not a method
-// of the provider, so faults don't affect it.
+// Instance returns the instance with this provider ID, of any cluster. It returns false if the instance does not exist or is gone. It is
+// not a method of the provider, so faults don't affect it.
 func (c *Cloud) Instance(providerID string) (Instance, bool) {
 	now := c.clock.Now()
 	defer c.runHooks()

@@ -11,7 +11,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// SetNodeClassStatus sets the readiness of a node class. All other node classes of a supported kind are ready, whatever their name.
+// SetNodeClassStatus sets the readiness of a node class. All other node classes of a supported kind are ready, also if no such object
+// exists.
 func (c *Cloud) SetNodeClassStatus(ref v1.NodeClassReference, readiness cloudprovider.NodeClassReadiness) {
 	_ = c.lever(Event{Name: "SetNodeClassStatus", NodeClass: &ref, Readiness: &readiness}, func(time.Time) error {
 		c.nodeClasses[ref] = readiness

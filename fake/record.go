@@ -12,20 +12,20 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// instance is the cloud's own data about an Instance. The lock of the account guards it.
+// instance is an Instance with data that only the cloud knows. The lock of the account guards it.
 type instance struct {
 	Instance
 	owner owner
-	// labels are the Instance's labels, without those that come from the claim only.
+	// labels are the labels of the instance itself, without labels that come only from its claim.
 	labels map[string]string
-	// reservation is the reservation that the instance uses, or nil if it uses none.
+	// reservation is the reservation that the instance uses, or nil if it uses no reservation.
 	reservation *reservation
 	drift       cloudprovider.DriftReason
-	// gateHeld is the reason why the registration gate is kept closed; empty if nobody holds it.
+	// gateHeld is the reason why the registration gate is kept closed; empty if HoldRegistration does not keep it closed.
 	gateHeld string
-	// gateOpened means that the gate was reported open. After that, the gate can't be closed any more.
+	// gateOpened means that Registered has reported the gate as open. After that, the gate can't be closed any more.
 	gateOpened bool
-	// stillborn means that the instance ends before it has run.
+	// stillborn means that the instance ends before it runs.
 	stillborn bool
 	// group means that CreateGroup launched the instance.
 	group bool
@@ -77,7 +77,7 @@ func (m *instance) claim() *v1.NodeClaim {
 	return c
 }
 
-// asOf returns what claim returned at the earlier time at, which must not be before the launch.
+// asOf returns what claim would have returned at the earlier time at, which must not be before the launch.
 func (m *instance) asOf(at time.Time) *v1.NodeClaim {
 	c := m.claim()
 	c.DeletionTimestamp = nil

@@ -15,8 +15,8 @@ func (c *Cloud) HoldRegistration(providerID, reason string) error {
 	return c.change("holding registration", e, func(m *instance) { m.gateHeld = reason })
 }
 
-// Registered opens the gate for instances that are running and whose gate is not held. For a pending instance it returns the remaining boot
-// time.
+// Registered reports the gate as open if the instance is running and HoldRegistration does not keep it closed. For a pending instance it
+// returns the remaining boot time.
 func (c *Cloud) Registered(ctx context.Context, nodeClaim *v1.NodeClaim) (result cloudprovider.GateResult, err error) {
 	err = c.onInstance(ctx, MethodRegistered, nodeClaim, func(m *instance, now time.Time) {
 		switch {

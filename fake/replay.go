@@ -12,9 +12,9 @@ import (
 )
 
 // Replay makes a cloud from the types and options. Then it repeats the calls and changes of a log at the times of their events. It returns
-// the resulting cloud and its log. With the types and options of the first cloud, including the seed of the fault model, both logs are
-// equal, even if several goroutines have called the first cloud. The new cloud has its own clock. It also calls OnEvent. It returns an
-// error for an incomplete log.
+// the resulting cloud and its log. If the types and options are those of the first cloud, including the seed of the fault model, both logs
+// are equal, even if several goroutines have called the first cloud. The new cloud has its own clock. Options.OnEvent is also called. If
+// the log is incomplete, it returns an error.
 func Replay(types []*cloudprovider.InstanceType, options Options, log []Event) (*Cloud, []Event, error) {
 	if len(log) == 0 || log[0].Name != "Open" {
 		return nil, nil, errors.New(`replaying a log: its first event is not "Open": pass OnEvent to New, and store all events`)
@@ -45,8 +45,8 @@ func Replay(types []*cloudprovider.InstanceType, options Options, log []Event) (
 	return cloud, replayed, nil
 }
 
-// again repeats the call or change of an event; it ignores happenings, which follow from calls and changes. The new log contains its
-// result.
+// again repeats the call or change of an event; it ignores happenings, which follow from calls and changes. The new log contains the result
+// of the repeated call or change.
 func (c *Cloud) again(e Event) error {
 	switch e.Kind {
 	case EventCall:
@@ -98,7 +98,7 @@ func (c *Cloud) callAgain(e Event) error {
 	case MethodAckInterruptions:
 		_ = c.AckInterruptions(ctx, e.IDs...)
 	case MethodReceiveInterruptions:
-		// If the reader found no message, it waited. The messages that it got later are in a separate event.
+		// If the reader found no message, it waited for one. Messages that it got later are in a separate event.
 		_, _, _ = c.receive(ctx)
 	case lookAgain:
 		c.look()

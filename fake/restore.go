@@ -15,9 +15,10 @@ import (
 )
 
 // Restore recreates the instances of NodeClaims that an earlier cloud of this name launched. It is for a process that restarts in a cluster
-// which still has its fake nodes: a real cloud would still have the instances. It skips claims without a provider ID, and claims whose
-// instance exists. The instances run at once. OnLaunch is not called for them. They reduce a limited stock. The error names the first claim
-// whose provider ID or labels do not belong to this cloud. The claims before it are restored.
+// which still has its fake nodes. A real cloud would still have their instances. It skips claims without a provider ID, and claims whose
+// instance still exists. The restored instances run at once. OnLaunch is not called for these instances. A limited stock is reduced by
+// these instances. The error names the first claim whose provider ID or labels do not belong to this cloud. The claims before this claim
+// are restored.
 func (c *Cloud) Restore(claims ...*v1.NodeClaim) error {
 	e := Event{Name: "Restore"}
 	for _, claim := range claims {
@@ -50,7 +51,7 @@ func (c *Cloud) restore(claim *v1.NodeClaim, now time.Time) error {
 	}
 	key := cloudprovider.KeyOf(t, o)
 	state := c.catalog.offerings[key]
-	c.catalog.take(state, now) // ignore whether there is stock: the instance was launched earlier
+	c.catalog.take(state, now) // the stock need not suffice, because the instance was launched earlier
 	labels := instanceLabels(t.MachineRequirements(o), requirements.Set{})
 	for key := range labels {
 		if value, ok := claim.Labels[key]; ok {

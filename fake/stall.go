@@ -2,7 +2,7 @@ package fake
 
 import "context"
 
-// Stall blocks calls of a method before they do anything, until release is called or their context ends. Calling release again has no
+// Stall blocks calls of a method before they do anything, until release is called or their context ends. A second call of release has no
 // effect.
 func (c *Cloud) Stall(method Method) (release func()) {
 	gate := make(chan struct{})

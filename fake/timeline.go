@@ -46,7 +46,7 @@ func (h *changeHeap) Push(x any)   { *h = append(*h, x.(change)) }
 func (h *changeHeap) Pop() any {
 	last := len(*h) - 1
 	x := (*h)[last]
-	(*h)[last] = change{} // so that the garbage collector can free the instance
+	(*h)[last] = change{} // clear the entry, so that the garbage collector can free the instance
 	*h = (*h)[:last]
 	return x
 }
@@ -80,8 +80,8 @@ func (c *Cloud) Settle() {
 	})
 }
 
-// NextChange returns when the next change is due: an instance boots, is reclaimed or is gone. It returns false if no change is planned.
-// The time may be in the past if the cloud was not called since then.
+// NextChange returns when the next change is due: an instance boots, is reclaimed or is gone. It returns false if no change is planned. The
+// time may be in the past if the cloud has not been called since then.
 func (c *Cloud) NextChange() (time.Time, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,9 +16,9 @@ type quota struct {
 	of   map[cloudprovider.OfferingKey]bool
 }
 
-// SetQuota limits the total number of live instances of all clusters in the matching offerings. A negative number removes the quota of that
-// name. If a quota prevents a launch by an offering, the offering is shown as unavailable for Options.StockOutMemory. SetQuota returns the
-// number of offerings that match.
+// SetQuota limits the total number of live instances of all clusters in the matching offerings. A negative number removes the quota with
+// that name. If a quota prevents a launch, the offering is shown as unavailable for Options.StockOutMemory. SetQuota returns the number of
+// offerings that match.
 func (c *Cloud) SetQuota(name string, most int, match func(cloudprovider.OfferingKey) bool) int {
 	return c.setQuota(name, most, c.matching(match))
 }
@@ -63,9 +63,9 @@ func (a *account) usedUp(key cloudprovider.OfferingKey) *quota {
 	return nil
 }
 
-// SetPrices sets new prices of offerings, in USD per hour: it calls price with each offering and its current price. Existing
-// instances keep their price. If a price is not finite and positive (or zero for reservations), it changes no price. The error then has a
-// *cloudprovider.CatalogError for each such price.
+// SetPrices sets new prices of offerings, in USD per hour: it calls price with each offering and its current price, and uses the result.
+// Existing instances keep their price. If a new price is not valid, no price is changed. A price must be finite and positive; prices of
+// reservations may be zero. The error then contains a *cloudprovider.CatalogError for each such price.
 func (c *Cloud) SetPrices(price func(key cloudprovider.OfferingKey, now float64) float64) error {
 	c.mu.Lock()
 	types := c.catalog.types
@@ -145,7 +145,7 @@ func (c *Cloud) FailInstance(providerID string) error {
 	})
 }
 
-// down returns the fault of every call in the present state of the cloud, or nil if the cloud answers.
+// down returns the fault that every call gets in the present state of the cloud, or nil if the cloud answers.
 func (a *account) down(method Method, now time.Time) *Fault {
 	switch {
 	case a.expired:

@@ -8,7 +8,7 @@
 //	w.Clock.Advance(24 * time.Hour)
 //	model, err := scheduling.Compile(w.Snapshot())
 //
-// A World is not safe for concurrent use. Its snapshots share its objects. Planners don't change them.
+// A World is not safe for concurrent use. Its snapshots share its objects. Planners don't change these objects.
 //
 // Stability: beta.
 package world
@@ -33,9 +33,9 @@ const catalog = "world"
 
 // World is a cluster with a clock. Make one with New.
 type World struct {
-	// Clock shows the time of the world. It shows 2026-01-01 12:00 UTC until a test moves it.
+	// Clock shows the time of the world. It shows 2026-01-01 12:00 UTC until a test advances it.
 	Clock *fake.SimClock
-	// Vocabulary says which labels pools may use and what they mean. New sets the vocabulary of the cloud in package fake.
+	// Vocabulary defines which labels pools may use and what the labels mean. New sets it to the vocabulary of the cloud in package fake.
 	Vocabulary requirements.Vocabulary
 
 	types   []*cloudprovider.InstanceType
@@ -60,14 +60,14 @@ func (w *World) Pool(pool *v1.NodePool) {
 	}
 }
 
-// Pending adds pods that wait for a place.
+// Pending adds pods that have no node yet.
 func (w *World) Pending(pods ...*corev1.Pod) {
 	w.pending = append(w.pending, slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return p == nil })...)
 }
 
 // Node adds an initialized node of the world's first pool, with its NodeClaim. The node has the given instance type, bought by the first
-// on-demand offering of this type. The pods run on it. If the world does not sell the type, the node has no capacity. Callers may change
-// the returned Node and NodeClaim.
+// on-demand offering of this type. The given pods run on the node. If the world does not sell the type, the node has no capacity. Callers
+// may change the returned Node and NodeClaim.
 func (w *World) Node(name, instanceType string, pods ...*corev1.Pod) (*corev1.Node, *v1.NodeClaim) {
 	now := w.now()
 	it := w.instanceType(instanceType)
@@ -105,7 +105,7 @@ func (w *World) instanceType(name string) *cloudprovider.InstanceType {
 	return build.InstanceType(name)
 }
 
-// zoneOnDemand returns the first zone, by name, in which the type is sold on demand, or "" if there is none.
+// zoneOnDemand returns the first zone, in the order of names, in which the type is sold on demand, or "" if there is no such zone.
 func zoneOnDemand(it *cloudprovider.InstanceType) string {
 	first := ""
 	for _, o := range it.Offerings {

@@ -26,7 +26,7 @@ type comparison struct {
 	InstanceTypes int     `json:"instanceTypes"`
 	Ours          outcome `json:"ours"`
 	Theirs        outcome `json:"theirs"`
-	// LowerBound is null if drawknife was cut off, because only drawknife's certificate proves a bound.
+	// LowerBound is null if drawknife did not finish in time, because only drawknife's certificate proves a bound.
 	LowerBound *float64 `json:"lowerBound"`
 	Speedup    *float64 `json:"speedup"`
 	CostRatio  *float64 `json:"costRatio"`
@@ -35,7 +35,7 @@ type comparison struct {
 	Karpenter  string   `json:"karpenter"`
 }
 
-// outcome is the result of one side of the comparison. If the side was cut off, all its numbers are null.
+// outcome is the result of one side of the comparison. If the side did not finish in time, all its numbers are null.
 type outcome struct {
 	CutOff        string   `json:"cutOff,omitempty"`
 	WallSeconds   *float64 `json:"wallSeconds"`
@@ -112,7 +112,7 @@ func (o *outcome) fill(r *result, v judge.Verdict) {
 	o.Refusals = v.Refusals[:min(refused, shownRefusals)]
 }
 
-// relate sets LowerBound and the ratios.
+// relate computes LowerBound and the ratios.
 func (c *comparison) relate(j *judge.Judge, ours, theirs *result) {
 	if ours != nil {
 		bound := j.Bound(ours.Certificate, placedByBoth(ours, theirs))
@@ -141,7 +141,7 @@ func ratio(a, b float64) *float64 {
 	return &q
 }
 
-// placedByBoth returns the pods that both ours and theirs place. A nil result counts as placing all pods.
+// placedByBoth returns the pods that both ours and theirs place. A nil result is treated as if it placed all pods.
 func placedByBoth(ours, theirs *result) []string {
 	leftOut := make(map[string]bool)
 	var all []string

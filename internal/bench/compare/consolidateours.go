@@ -29,15 +29,15 @@ const (
 // maxRounds is the largest number of rounds of a consolidation.
 const maxRounds = 5000
 
-// lookedOnce is the result of one search for commands, which is one line of a consolidation's output.
+// lookedOnce is the state after one search for commands, which is one line of a consolidation's output.
 type lookedOnce struct {
-	// the usage so far, including this search
+	// the usage of all searches so far, including this search
 	usage
 	replay.Round
-	// Timeouts is the number of searches so far that the planner stopped at its time limit. It is 0 for drawknife, whose searches are
+	// Timeouts is the number of searches so far that stopped because of the planner's time limit. It is 0 for drawknife, whose searches are
 	// limited by work and not by time.
 	Timeouts int `json:"timeouts,omitempty"`
-	// Done means that the search found nothing, so this line is the last one.
+	// Done means that the search found no commands, so this line is the last one.
 	Done bool `json:"done,omitempty"`
 }
 
@@ -51,8 +51,8 @@ func planner(name string, spotToSpot bool) (disruption.Planner, error) {
 	return nil, fmt.Errorf("no planner %q", name)
 }
 
-// consolidateOurs plans and executes commands until the planner finds no more. The measured time starts when the objects of the fleet
-// exist. Each search compiles the fleet again, and the time for this is included.
+// consolidateOurs plans and executes commands until the planner finds no more commands. The measured time starts when the objects of the
+// fleet exist. The time includes that each search compiles the fleet again.
 func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) != 3 {
 		return errors.New("the arguments must be a planner, whether spot may be replaced by spot, and a file")

@@ -35,7 +35,7 @@ type consolidation struct {
 	Ours      drive `json:"ours"`
 	Reference drive `json:"reference"`
 	Theirs    drive `json:"theirs"`
-	// Speedup is null if a side was cut off. SpeedupAtLeast is set if drawknife was not cut off but Karpenter was.
+	// Speedup is null if a side did not finish in time. SpeedupAtLeast is set if drawknife finished in time and Karpenter did not.
 	Speedup        *float64 `json:"speedup"`
 	SpeedupAtLeast *float64 `json:"speedupAtLeast,omitempty"`
 	CostRatio      *float64 `json:"costRatio"`
@@ -54,13 +54,13 @@ type drive struct {
 	Commands int `json:"commands"`
 	Removed  int `json:"removed"`
 	Launched int `json:"launched"`
-	// Timeouts is the number of searches that the planner stopped at its time limit.
+	// Timeouts is the number of searches that stopped because of the planner's time limit.
 	Timeouts int `json:"timeouts"`
 	// Evictions counts a pod each time it had to move.
 	Evictions  int     `json:"evictions"`
 	Nodes      int     `json:"nodes"`
 	HourlyCost float64 `json:"hourlyCost"`
-	// EvictionsPerDollar is the number of evictions divided by the saving in USD per hour. It is null if nothing is saved.
+	// EvictionsPerDollar is the number of evictions divided by the saving in USD per hour. It is null if the commands save nothing.
 	EvictionsPerDollar *float64 `json:"evictionsPerDollar"`
 	// CostByRound is the hourly cost after each round.
 	CostByRound []float64 `json:"costByRound"`
@@ -126,7 +126,7 @@ func lowerBound(ctx context.Context, waiting *scheduling.Snapshot) (float64, err
 	return judge.New(waiting).Bound(plan.Certificate, pods), nil
 }
 
-// drive runs a side the given number of times, and executes the commands of the run with the least CPU time.
+// drive runs a side the given number of times. It then executes the commands of the run with the least CPU time.
 func (r *runner) drive(ctx context.Context, s *side, file string, runs int, snapshot *scheduling.Snapshot, into *drive) error {
 	var best []lookedOnce
 	for range runs {
@@ -173,7 +173,7 @@ func looks(said []byte) ([]lookedOnce, error) {
 	}
 }
 
-// follow executes the commands in the lines. The judge checks each step.
+// follow executes the commands that the lines contain. The judge checks each step.
 func (d *drive) follow(lines []lookedOnce, snapshot *scheduling.Snapshot) error {
 	fleet, err := replay.New(snapshot)
 	if err != nil {
@@ -209,7 +209,7 @@ func (d *drive) follow(lines []lookedOnce, snapshot *scheduling.Snapshot) error 
 	return nil
 }
 
-// after returns the hourly cost after the given number of rounds of d, or after the last round if there were fewer.
+// after returns the hourly cost after the given number of rounds of d, or after the last round if d has fewer rounds.
 func (c *consolidation) after(d *drive, rounds int) float64 {
 	if n := min(rounds, len(d.CostByRound)); n > 0 {
 		return d.CostByRound[n-1]
@@ -217,7 +217,7 @@ func (c *consolidation) after(d *drive, rounds int) float64 {
 	return c.HourlyCost
 }
 
-// relate sets the ratios between the results of the planners.
+// relate computes the ratios between the results of the planners.
 func (c *consolidation) relate() {
 	if c.Ours.CutOff != "" {
 		return

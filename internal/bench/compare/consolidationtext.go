@@ -33,7 +33,7 @@ func (c *consolidation) text() string {
 	}, "")
 	row("broken off searches", func(d *drive) string { return grouped(d.Timeouts) }, "")
 	row("refused", func(d *drive) string { return grouped(d.Refused) }, "")
-	t.Flush() // writes to memory, which can't fail
+	t.Flush() // writing to memory can't fail
 	for _, side := range []struct {
 		name string
 		of   *drive
@@ -49,7 +49,7 @@ func (c *consolidation) text() string {
 	return b.String()
 }
 
-// faster returns the speed-up as text, or a lower bound on it if Karpenter was cut off.
+// faster returns the speed-up as text. If Karpenter did not finish in time, the text is a lower bound.
 func (c *consolidation) faster() string {
 	if c.SpeedupAtLeast != nil {
 		least := math.Floor(*c.SpeedupAtLeast)
@@ -58,7 +58,7 @@ func (c *consolidation) faster() string {
 	return times(c.Speedup)
 }
 
-// money formats a cost, with "by then" if the run was cut off.
+// money formats a cost, followed by "by then" if the run did not finish in time.
 func (d *drive) money(cost float64) string {
 	if d.CutOff != "" {
 		return fmt.Sprintf("$%.3f by then", cost)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Exit statuses. The package comment explains them.
+// Exit statuses. The package comment explains these exit statuses.
 const (
 	exitMade  = 0
 	exitError = 1
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return status
 }
 
-// made is the result of a comparison or a consolidation.
+// made contains the result of a comparison or of a consolidation.
 type made interface {
 	name() string
 	text() string

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// options are the options of the command line.
+// options contains the values of the command line.
 type options struct {
 	scenario  string
 	pods      int
@@ -28,7 +28,7 @@ type options struct {
 	objects   scenario.Objects
 	// spotToSpot allows both sides to replace spot nodes by spot nodes.
 	spotToSpot bool
-	// given has the arguments as the user typed them.
+	// given contains the arguments as the user typed them.
 	given []string
 }
 
@@ -75,7 +75,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	return o, nil
 }
 
-// If fleets is the scenario, the fleets of the published figures are selected. The names of these fleets begin with the same word.
+// If the scenario has this name, the fleets of the published figures are selected. The names of these fleets begin with this word.
 const fleets = "consolidate"
 
 // ordinaryFleets, followed by "-" and a number of nodes, selects the fleets of ordinary clusters. Their seed is --seed.

@@ -13,24 +13,24 @@ import (
 )
 
 // If planCommand is the first argument, this program runs drawknife's side: it plans the workload in the file that the second argument
-// names. internal/bench/karpenter does the same for Karpenter.
+// names. internal/bench/karpenter has the corresponding program for Karpenter.
 const planCommand = "plan-with-drawknife"
 
-// result is what each side prints for one workload.
+// result is what a side prints for one workload.
 type result struct {
 	usage
 	judge.Plan
-	// Certificate is the certificate of the plan's lower bound. Only drawknife's side prints one.
+	// Certificate is the certificate of the plan's lower bound. Only drawknife's side prints a certificate.
 	Certificate *scheduling.Certificate `json:"certificate,omitempty"`
 }
 
-// planOurs runs drawknife's side.
+// planOurs is the main function of drawknife's side.
 func planOurs(ctx context.Context, file string, stdout, stderr io.Writer) error {
 	input, err := os.Open(file)
 	if err != nil {
 		return err
 	}
-	defer input.Close() // the file was only read, so closing can't lose anything
+	defer input.Close() // closing can't lose anything, because the file was only read
 	snapshot, err := scheduling.DecodeSnapshot(input)
 	if err != nil {
 		return err

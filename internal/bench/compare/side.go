@@ -19,10 +19,10 @@ import (
 // begins is the line that a side prints to standard error when the measured work begins.
 const begins = "planning"
 
-// reading is how long a side may take to read the workload.
+// reading is the maximum time that a side may take to read the workload.
 const reading = 10 * time.Minute
 
-// side is a program that plans: drawknife's or Karpenter's.
+// side is a program that plans: drawknife's program or Karpenter's program.
 type side struct {
 	name    string
 	version string
@@ -32,7 +32,7 @@ type side struct {
 // errCutOff means that a side took longer than the timeout for planning.
 var errCutOff = errors.New("cut off")
 
-// run lets the side plan the workload in file runs times, and returns the run with the least CPU time.
+// run plans the workload in file with this side. It does this runs times, and returns the run with the least CPU time.
 func (s *side) run(ctx context.Context, file string, runs int, timeout time.Duration) (*result, error) {
 	var best *result
 	for range runs {
@@ -141,7 +141,7 @@ func theirsSide(ctx context.Context, program, folder string, stderr io.Writer) (
 		program = filepath.Join(folder, "karpenter")
 		fmt.Fprintln(stderr, "compare: building internal/bench/karpenter (minutes the first time)")
 		build := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
-		build.Dir, build.Env = source, append(os.Environ(), "GOTOOLCHAIN=auto") // Karpenter may need a newer Go
+		build.Dir, build.Env = source, append(os.Environ(), "GOTOOLCHAIN=auto") // building Karpenter may need a newer version of Go
 		if said, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("building internal/bench/karpenter: %w: %s", err, lastLines(string(said)))
 		}

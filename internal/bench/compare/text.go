@@ -45,7 +45,7 @@ func (c *comparison) text() string {
 		}, "")
 	}
 	row("refused placements", func(o *outcome) string { return o.count(o.Refused) }, "")
-	t.Flush() // writes to memory, which can't fail
+	t.Flush() // writing to memory can't fail
 	for _, side := range []struct {
 		name string
 		of   *outcome

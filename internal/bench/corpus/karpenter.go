@@ -25,8 +25,8 @@ type karpenter struct {
 	runs                     int
 }
 
-// newKarpenter builds the program of internal/bench/karpenter into folder if the parameter program is "run". Otherwise program names a
-// built program.
+// newKarpenter builds the program of internal/bench/karpenter into folder if the parameter program is "run". Otherwise the parameter
+// program is the name of a built program.
 func newKarpenter(ctx context.Context, program, folder string, stderr io.Writer) (*karpenter, error) {
 	if program == "run" {
 		source := "karpenter"
@@ -36,7 +36,7 @@ func newKarpenter(ctx context.Context, program, folder string, stderr io.Writer)
 		program = filepath.Join(folder, "karpenter")
 		fmt.Fprintln(stderr, "corpus: building internal/bench/karpenter (minutes the first time)")
 		build := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
-		build.Dir, build.Env = source, append(os.Environ(), "GOTOOLCHAIN=auto") // Karpenter may need a newer Go
+		build.Dir, build.Env = source, append(os.Environ(), "GOTOOLCHAIN=auto") // building Karpenter may need a newer version of Go
 		if said, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("building internal/bench/karpenter (run from internal/bench): %w: %s", err, strings.TrimSpace(string(said)))
 		}
@@ -48,7 +48,7 @@ func newKarpenter(ctx context.Context, program, folder string, stderr io.Writer)
 	return &karpenter{program, strings.TrimSpace(string(version)), folder, 15 * time.Minute, 1}, nil
 }
 
-// plan lets Karpenter plan a workload, lets the judge check the plan, and returns the result. It returns nil if planning took longer than
+// plan plans a workload with Karpenter, checks the plan with the judge, and returns the result. It returns nil if planning took longer than
 // the timeout.
 func (k *karpenter) plan(ctx context.Context, s *scheduling.Snapshot, j *judge.Judge) (*karpenterRecord, error) {
 	name := filepath.Join(k.folder, "workload.json")
@@ -77,7 +77,7 @@ type karpenterResult struct {
 	judge.Plan
 }
 
-// once lets Karpenter plan the workload in a file. It returns nil if the deadline of ctx has passed.
+// once plans the workload in a file with Karpenter. It returns nil if the deadline of ctx has passed.
 func (k *karpenter) once(ctx context.Context, name string) (*karpenterResult, error) {
 	said, err := exec.CommandContext(ctx, k.program, name).Output()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

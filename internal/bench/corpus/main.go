@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/internal/bench/scenario"
 )
 
-// Exit statuses. The package comment explains them.
+// Exit statuses. The package comment explains these exit statuses.
 const (
 	exitGood  = 0
 	exitError = 1

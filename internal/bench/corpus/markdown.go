@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// The lines before and after the tables.
+// These are the lines before and after the tables.
 const (
 	tablesBegin = "<!-- corpus: begin -->"
 	tablesEnd   = "<!-- corpus: end -->"
@@ -84,8 +84,8 @@ func costs(b *strings.Builder, rows []*row, known records) {
 	}
 }
 
-// kinds writes a table line for each kind of ordinary cluster. Clusters of a kind have the same families, rules and zones, and differ only
-// in their seeds.
+// kinds writes a table line for each kind of ordinary cluster. Clusters of one kind have the same families, rules and zones, and differ
+// only in their seeds.
 func kinds(b *strings.Builder, rows []*row) {
 	b.WriteString("| families, rules, zones | clusters | ours / Karpenter | ours / bound | ours / greedy | ours / best known | speed-up |\n|---|---:|---:|---:|---:|---:|---:|\n")
 	kind := func(r *row) string {
@@ -158,8 +158,8 @@ func slowest(rows []*row) string {
 	return fmt.Sprintf("%s, %s", times(math.Exp(mean/float64(n))), times(least))
 }
 
-// marked formats the ratio of the cost of drawknife's plan to another cost. A ratio above 1 is bold, because then drawknife's plan is the
-// more expensive one.
+// marked formats the ratio of the cost of drawknife's plan to another cost. A ratio above 1 is bold, because then drawknife's plan is more
+// expensive than the other cost.
 func marked(x float64) string {
 	if x > 1+1e-9 {
 		return "**" + ratio(x) + "**"

@@ -22,7 +22,7 @@ type measurement struct {
 	Record *record `json:"record"`
 }
 
-// openMeasured reads the file, or creates it if it does not exist. It adds the records in the file to known. It returns nil if name is
+// openMeasured reads the file, or creates it if it does not exist. It also adds the records in the file to known. It returns nil if name is
 // empty.
 func openMeasured(name string, known records) (*measured, error) {
 	if name == "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// options are the options of the command line.
+// options contains the values of the command line.
 type options struct {
 	names     []string
 	runs      int
@@ -91,8 +91,8 @@ func (w *selection) names(records records) ([]string, error) {
 	return nil, fmt.Errorf("--set %s: give ordinary, named, all or small", w.set)
 }
 
-// ordinary returns the selected ordinary clusters. Without rules about zones, the number of zones makes no difference, so only the first of
-// the selected numbers is used.
+// ordinary returns the selected ordinary clusters. Without rules about zones, the number of zones makes no difference, so then only the
+// first of the selected numbers is used.
 func (w *selection) ordinary() ([]string, error) {
 	seeds, err := numbers("--seeds", w.seeds)
 	if err != nil {
@@ -152,7 +152,7 @@ func isOrdinary(name string) bool {
 func smallNames() []string {
 	w := selection{set: "ordinary", families: "m5,c5+m5+r5", rules: strings.Join(workload.OrdinaryRules(), ","), zones: "3,6", seeds: "1,2"}
 	names, err := w.ordinary()
-	if err != nil { // the numbers above are valid
+	if err != nil { // the numbers above are valid, so there is no error
 		return nil
 	}
 	names = append(names, "fa-1000", "fe-1000", "f-1000", "a-1000", "b-1000", "c-1000", "c-1000-s9001", "d-1000", "gpu-500")

@@ -14,10 +14,10 @@ import (
 //go:embed recorded.json
 var recordedJSON []byte
 
-// records has the records of scenarios, by name.
+// records contains the records of scenarios, by name.
 type records map[string]*record
 
-// record has the figures that are known of one scenario. Unknown figures are left out. Costs are in USD per hour.
+// record contains what is known about one scenario. Unknown values are left out. Costs are in USD per hour.
 type record struct {
 	Pods int `json:"pods"`
 	// Cost is the cost of drawknife's plan when it was recorded last. The following fields are the plan's bound, its CPU time and other
@@ -32,7 +32,7 @@ type record struct {
 	// ProvenBound is the highest lower bound that was proven for the scenario. ProvenBy says how it was proven.
 	ProvenBound float64 `json:"provenBound,omitempty"`
 	ProvenBy    string  `json:"provenBy,omitempty"`
-	// Best is the cost of the cheapest valid packing that is known. BestBy says who or what found it.
+	// Best is the cost of the cheapest valid packing that is known. BestBy is the method that found this packing.
 	Best   float64 `json:"best,omitempty"`
 	BestBy string  `json:"bestBy,omitempty"`
 }
@@ -81,10 +81,10 @@ func (r *record) proved(bound float64, by string) {
 	}
 }
 
-// rounded rounds a price to six decimals. Prices have fewer decimals.
+// rounded rounds a price to six decimals. No price has more decimals.
 func rounded(x float64) float64 { return math.Round(x*1e6) / 1e6 }
 
-// write stores the records in recorded.json in the folder of this program, which it looks for from the working directory.
+// write stores the records in recorded.json in the folder of this program. It finds the folder from the working directory.
 func (r records) write() error {
 	for _, folder := range []string{"corpus", ".", filepath.Join("internal", "bench", "corpus")} {
 		name := filepath.Join(folder, "recorded.json")

@@ -95,7 +95,7 @@ func (p *planner) plan(ctx context.Context, name string) (*row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("scenario %s: %w", name, err)
 		}
-		if theirs != nil { // otherwise Karpenter's recorded plan is kept
+		if theirs != nil { // theirs is nil if Karpenter did not plan; the recorded plan is then kept
 			known.Karpenter = theirs
 		}
 	}
@@ -106,7 +106,7 @@ func (p *planner) plan(ctx context.Context, name string) (*row, error) {
 	return r, nil
 }
 
-// recall sets drawknife's figures in the row to those in the record.
+// recall copies drawknife's results from the record to the row.
 func (r *row) recall(known *record) error {
 	if known.CPUSeconds == 0 {
 		return errors.New("no figures of drawknife are recorded: plan it with --runs 1 --record")
@@ -116,7 +116,7 @@ func (r *row) recall(known *record) error {
 	return nil
 }
 
-// ours plans with drawknife, and records the figures of the plan.
+// ours plans with drawknife, and records the results of the plan.
 func (p *planner) ours(ctx context.Context, s *scheduling.Snapshot, j *judge.Judge, r *row, known *record) error {
 	var plan *scheduling.Plan
 	var times []float64
@@ -200,7 +200,7 @@ func (r *row) worse() string {
 	return strings.Join(why, "; ")
 }
 
-// quotient returns a divided by b. It returns 1 if both are zero, and 0 if only b is zero, which means unknown.
+// quotient returns a divided by b. It returns 1 if both are zero. If only b is zero, it returns 0, which means unknown.
 func quotient(a, b float64) float64 {
 	switch {
 	case a == 0 && b == 0:

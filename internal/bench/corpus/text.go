@@ -69,8 +69,8 @@ func (t *table) summary(rows []*row) {
 // likelyFaster is the ratio of CPU times (Karpenter's divided by drawknife's) that every plan of an ordinary cluster should reach.
 const likelyFaster = 10
 
-// speedups describes the ratios of CPU times (Karpenter's divided by drawknife's): the geometric mean, the smallest ratio, and the plans
-// with a ratio below likelyFaster. It returns "" if no ratio is known.
+// speedups describes the ratios of CPU times (Karpenter's divided by drawknife's). It gives the geometric mean, the smallest ratio, and the
+// plans with a ratio below likelyFaster. It returns "" if no ratio is known.
 func speedups(rows []*row) string {
 	known := slices.DeleteFunc(slices.Clone(rows), func(r *row) bool { return r.Speedup <= 0 })
 	if len(known) == 0 {

@@ -3,7 +3,7 @@
 //
 //	cost, err := exact.Cost(snapshot)
 //
-// It supports the same properties of single nodes as package judge: price, room, node selector and affinity, taints, and required
+// It supports the same properties of single nodes as package judge: price, capacity, node selector and affinity, taints, and required
 // anti-affinity by hostname. Other rules between pods, existing nodes, limits and DaemonSets are refused.
 package exact
 
@@ -45,8 +45,8 @@ func Cost(s *scheduling.Snapshot) (float64, error) {
 		}
 		node[set] = j.CheapestNode(pods)
 	}
-	// best[set] is the lowest total price of nodes that hold all pods of the set. In each way to divide the set, one node holds the set's
-	// first pod and perhaps others.
+	// best[set] is the lowest total price of nodes that hold all pods of the set. To divide the set, one node holds the first pod of the
+	// set and possibly other pods; best of the remaining set is known.
 	best := make([]float64, 1<<n)
 	for set := 1; set < 1<<n; set++ {
 		best[set] = math.Inf(1)

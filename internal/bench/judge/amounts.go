@@ -11,7 +11,7 @@ import (
 )
 
 // amounts are amounts of resources as integers, in the order of Judge.resources. CPU is in thousandths of a core, memory is in bytes, and
-// other resources are in pieces.
+// other resources are counted in units.
 type amounts []int64
 
 // findResources sets the list of all resources that pods of the workload request.
@@ -36,8 +36,8 @@ func (j *Judge) findResources() {
 	j.resources = slices.Sorted(maps.Keys(found))
 }
 
-// vector converts a list to amounts. Requests are rounded up, as in Kubernetes. The amounts of nodes are whole numbers, so they are not
-// rounded.
+// vector converts a list to amounts. Amounts that pods request are rounded up, as in Kubernetes. The amounts of nodes are whole numbers, so
+// they are not rounded.
 func (j *Judge) vector(list corev1.ResourceList) amounts {
 	v := make(amounts, len(j.resources))
 	for i, name := range j.resources {
@@ -73,7 +73,7 @@ func (a amounts) add(b amounts) {
 	}
 }
 
-// lacking returns the index of the first resource of which a has less than b needs, or -1 if b fits.
+// lacking returns the index of the first resource of which a has less than b needs, or -1 if a has enough of all resources.
 func (a amounts) lacking(b amounts) int {
 	for i := range a {
 		if b[i] > 0 && a[i] < b[i] {
