@@ -40,6 +40,6 @@
 // A write first reads the stored object from the API, and fails if the object has changed since the caller read it. It sends only
 // the difference between the present and the wanted object, so unknown fields are kept.
 //
-// Reconcilers do not see objects that can't be converted, except for Machines: such a Machine appears without a node class. So the Machine
+// Reconcilers do not see objects that can't be converted, except for Machines: such a Machine appears without a node class. So the object
 // is not managed, but its instance is not deleted as garbage either.
 package generations

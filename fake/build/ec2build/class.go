@@ -1,4 +1,4 @@
-// Package ec2build makes EC2NodeClasses for tests and examples, like package build for objects that don't belong to a cloud.
+// Package ec2build makes EC2NodeClasses for tests and examples, like package build makes objects that don't belong to a cloud.
 //
 //	class := ec2build.Class("default", ec2build.Subnet("subnet-a", "us-east-1a", "use1-az1"), ec2build.Image("ami-1", "amd64"),
 //		ec2build.Ready(start))
