@@ -1,4 +1,4 @@
-// Package drifthash makes the hashes by which an object is compared with what was launched from it.
+// Package drifthash makes the hashes by which an object is compared with the nodes that were launched from it.
 //
 //	hash := drifthash.Of(projection)
 //

@@ -92,17 +92,17 @@ func (b *binding) bind(order []string) []string {
 	return append(b.refusals, least...)
 }
 
-// deferrals returns conditions for pods that are bound after all others. The judge binds all pods at most once for each condition, and the
-// plan is valid if all pods can be bound at least once. The plan's own order can fail because it binds a pod before pods that the pod's
-// rules must count first.
+// deferrals returns conditions: pods that meet a condition are bound after all other pods. The judge tries to bind all pods, once with each
+// condition, until one attempt binds every pod. The plan's own order can fail: it may bind a pod before other pods that the pod's rules
+// must count first.
 func deferrals() []func(*candidate) bool {
 	return []func(*candidate) bool{
 		func(*candidate) bool { return false },
 		// Pods without rules about other pods need no particular place in the order. But rules of other pods may count them and then refuse
 		// those pods. So bind the pods without rules last.
 		func(c *candidate) bool { return !c.kind.asks() },
-		// A planner may decide a node's zone only when it places the first pod with a rule about zones there. It has not counted the node's
-		// earlier pods by zone, so bind these pods last.
+		// A planner may leave the zone of a new node open until it places a pod with a rule about zones on the node. It has not counted the
+		// pods placed before that pod by zone, so bind them last.
 		func(c *candidate) bool { return c.on.zoneless[c.key] },
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Now returns a judge for s: the same pools and instance types, with the nodes and pending pods of another time. Pending pods of s may
-// request only resources that pods of the workload passed to New requested.
+// Now returns a judge for s. The pools and instance types are those of j; the nodes and pending pods are those of s, a snapshot of another
+// time. Pending pods of s may request only resources that pods of the workload passed to New requested.
 func (j *Judge) Now(s *scheduling.Snapshot) *Judge {
 	now := &Judge{
 		s: s, resources: j.resources, daemons: j.daemons, pools: j.pools, shapes: j.shapes, bought: j.bought,
@@ -23,7 +23,7 @@ func (j *Judge) Now(s *scheduling.Snapshot) *Judge {
 	return now
 }
 
-// Bought checks that the plan allows a node of this type, zone and capacity type, and that it allows no cheaper one.
+// Bought checks that the plan allows a node of this type, zone and capacity type, and that the plan allows no cheaper node.
 func (j *Judge) Bought(n *NewNode, instanceType, zone, capacityType string) error {
 	cheapest, err := j.launch(0, n)
 	if err != nil {

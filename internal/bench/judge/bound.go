@@ -29,7 +29,7 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 		for i, name := range j.resources {
 			l[i] = t.Multipliers[name]
 			if name == corev1.ResourceCPU {
-				l[i] /= 1000 // the certificate counts per core, and the judge per thousandth of a core
+				l[i] /= 1000 // the certificate's multipliers are per core, those of the judge per thousandth of a core
 			}
 		}
 		for _, u := range whole {
@@ -49,7 +49,8 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if len(classes) > manyClasses {
 		return best
 	}
-	// Which of several classes with equal requests has which value is a guess: exchange two values if this proves a higher bound.
+	// If several classes have equal requests, hint only guesses which value belongs to which class. So exchange two values if this proves a
+	// higher bound.
 	for a := range classes {
 		for b := range a {
 			if values[a] == values[b] || !slices.Equal(classes[a].need, classes[b].need) {
@@ -93,7 +94,7 @@ type class struct {
 	// single is true if no two pods of the class fit on one node
 	single bool
 	count  int
-	// alone is the price per pod of a node that holds only pods of this class
+	// alone is the lowest price per pod of a node that holds only pods of this class
 	alone float64
 }
 
@@ -233,8 +234,8 @@ func (c *class) fitting(room amounts) int64 {
 	return n
 }
 
-// hint returns a value for each class: that of the certificate's class with equal requests. If several classes have equal requests, those
-// with the highest price alone get the highest values, as far as the numbers of pods allow.
+// hint returns a value for each class: that of the certificate's class with equal requests. If several classes have equal requests, the
+// classes with the highest class.alone get the highest values. Each value is given to as many pods as the certificate states.
 func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64 {
 	byNeed := make(map[string][]planning.CertificateClass)
 	for _, c := range stated.Classes {
@@ -397,7 +398,7 @@ func (p *pile) search(high float64, at func(float64) []float64) {
 	}
 }
 
-// lower reduces the values of the classes that fit on the node: of the part of a value above need·λ, only the given share remains.
+// lower reduces the values of the classes that fit on the node. It multiplies the part of a value above need·λ by the share.
 func (p *pile) lower(share float64) {
 	share *= 1 - 1e-12 // rounding must not invalidate the proof
 	for i, c := range p.classes {

@@ -3,7 +3,7 @@ package judge
 import "math"
 
 // CheapestNode returns the price of the cheapest node that any pool can buy and that holds all the pods together, or +Inf if no node can
-// hold them. It checks room, node selector and affinity, taints, host ports and rules between these pods.
+// hold them. It checks resources, node selector and affinity, taints, host ports and rules between these pods.
 func (j *Judge) CheapestNode(pods []string) float64 {
 	best := math.Inf(1)
 	for name, p := range j.pools {

@@ -35,8 +35,8 @@ type machine struct {
 type option struct {
 	it       *cloudprovider.InstanceType
 	offering *cloudprovider.Offering
-	// labels are the labels that a node gets from the pool, the type and the offering. stated has the keys about which these three say
-	// something, including keys of labels that must be missing.
+	// labels are the labels that a node gets from the pool, the type and the offering. stated has the keys that the pool, the type or the
+	// offering mentions, including keys of labels that must be missing.
 	labels map[string]string
 	stated map[string]bool
 	room   amounts

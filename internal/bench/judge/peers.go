@@ -64,7 +64,7 @@ type group struct {
 	eligible []bool
 	domains  map[string]int
 	total    int
-	// least is the smallest number of pods in a domain of eligible nodes. atLeast is the number of domains with so many pods.
+	// least is the smallest number of pods in a domain of eligible nodes. atLeast is the number of domains with exactly least pods.
 	least, atLeast int
 	// owners has, by domain, the number of pods with anti-affinity to the group.
 	owners map[string]int
@@ -220,8 +220,8 @@ func (p *peers) namespaces(pod *corev1.Pod, t *corev1.PodAffinityTerm) (string, 
 	return text + ";" + selector.String(), func(ns string) bool { return everywhere || slices.Contains(names, ns) }
 }
 
-// withLabels returns the selector with additional conditions: for each key in match, a pod must have the same value as the given pod, and
-// for each key in mismatch, it must have another value or none.
+// withLabels returns the selector with additional conditions. For each key in match, selected pods must have the same value as the given
+// pod. For each key in mismatch, they must have another value or no value.
 func withLabels(s *metav1.LabelSelector, pod *corev1.Pod, match, mismatch []string) labels.Selector {
 	if s == nil {
 		return labels.Nothing()

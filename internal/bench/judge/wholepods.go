@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// wholePods are the resources in which a certificate counts whole pods on an instance type. Like the certificate's values, this is only a
-// hint. Pods that use more units than the node has don't fit on the node together.
+// wholePods are the resources for which a certificate considers only whole pods on an instance type, not fractions of pods. Like the
+// certificate's values, this is only a hint. Pods that use more units than the node has don't fit on the node together.
 type wholePods []wholeUnit
 
 // maxTable limits the size of the table in most: the number of combinations of units. Certificates count in large units, so their tables

@@ -31,7 +31,8 @@ type Fleet struct {
 // offer is the offering with which a node was bought.
 type offer struct{ instanceType, zone, capacityType string }
 
-// New returns a Fleet before any command. The snapshot must have no pending pods, and each of its nodes must have a Node object.
+// New returns a Fleet on which no command has been executed yet. The snapshot must have no pending pods, and each of its nodes must have a
+// Node object.
 func New(s *scheduling.Snapshot) (*Fleet, error) {
 	if len(s.Pods) > 0 {
 		return nil, fmt.Errorf("%d pods are pending: a fleet to consolidate must have none", len(s.Pods))
@@ -74,8 +75,8 @@ func Waiting(s *scheduling.Snapshot) *scheduling.Snapshot {
 	return &out
 }
 
-// InStock returns the workload with all offerings available. A bound for it also holds for nodes that were bought when an offering was
-// still available.
+// InStock returns the workload with all offerings available. A lower bound for this workload also holds for nodes that were bought when an
+// offering was still available.
 func InStock(s *scheduling.Snapshot) *scheduling.Snapshot {
 	out := *s
 	out.Catalogs = make(map[string][]*cloudprovider.InstanceType, len(s.Catalogs))

@@ -2,7 +2,7 @@ package replay
 
 import "github.com/drawknife/drawknife/internal/bench/judge"
 
-// Round has the steps that a planner found in one search. These are executed in order before the next search.
+// Round has the steps that a planner found in one search. The steps are executed in this order before the next search.
 type Round struct {
 	Steps []Step `json:"steps"`
 }

@@ -30,7 +30,7 @@ func IsFleet(name string) bool {
 	return found && err == nil
 }
 
-// Fleets returns the names of the fleets of the published figures.
+// Fleets returns the names of the fleets of the published results.
 func Fleets() []string {
 	return []string{"consolidate-500", "consolidate-mixed-500", "consolidate-2000", "consolidate-mixed-2000"}
 }
@@ -56,7 +56,7 @@ func OrdinaryFleets(nodes int, seed uint64) []string {
 }
 
 // Fleet makes a fleet to consolidate. consolidate-N has N nodes, and two fifths of its capacity are used. In consolidate-mixed-N, the pods
-// have constraints. consolidate-FAMILIES-RULES-ZONESz-SEED-Nn has N nodes of an ordinary cluster. Its seed is that in the name.
+// have constraints. consolidate-FAMILIES-RULES-ZONESz-SEED-Nn has N nodes of an ordinary cluster. The seed of the fleet is SEED.
 func Fleet(name string, seed uint64) (*Scenario, error) {
 	parts := fleetName.FindStringSubmatch(name)
 	if parts == nil {

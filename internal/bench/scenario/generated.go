@@ -25,7 +25,7 @@ type Size struct {
 	Name string
 	// About describes the scenario for people.
 	About string
-	// Full is the number for the published figures, and Small is the number for the tests.
+	// Full is the number of pods for the published results, and Small is the number of pods for the tests.
 	Full, Small int
 }
 

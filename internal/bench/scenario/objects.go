@@ -111,7 +111,7 @@ func (o Objects) sources() ([]manifests.Source, error) {
 
 func readCatalog(name string) (*catalog.Catalog, error) {
 	if name == "" {
-		return catalog.EmbeddedAsSeen() // with the prices with which all results were recorded
+		return catalog.EmbeddedAsSeen() // its prices are those with which all results were recorded
 	}
 	file, err := os.Open(name)
 	if err != nil {
@@ -125,8 +125,8 @@ func readCatalog(name string) (*catalog.Catalog, error) {
 	return facts, nil
 }
 
-// addTypes sets the instance types of each pool. They follow from the pool's node class and from facts, the data about instance types. If
-// the node class is missing, the default class is used. Pools with equal settings share one list.
+// addTypes sets the instance types of each pool. It derives the types from the pool's node class and from facts, the data about instance
+// types. If the node class is missing, the default class is used. Pools with equal settings share one list.
 func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []kinds.NodeClass) error {
 	byName := make(map[string]*awsv1.EC2NodeClass, len(classes))
 	for _, object := range classes {

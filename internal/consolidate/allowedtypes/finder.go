@@ -22,8 +22,8 @@ type Finder struct {
 	// oneZone allows restricting new nodes to one zone. keepsZone is true while sureOffers may restrict them: in the second attempt of
 	// Narrow.
 	oneZone, keepsZone bool
-	// cheapest is scratch space of the method cheaper. allWanted has all entries that wants has made; wanted has the latest of them (at
-	// most lately).
+	// cheapest is scratch space of the method cheaper. allWanted has all entries that wants has made. wanted has at most the latest lately
+	// of these entries.
 	cheapest  []*knownOffer
 	wanted    []*wanted
 	allWanted map[wantedKey]*wanted
@@ -39,7 +39,8 @@ func (p *Finder) Apart() *Finder { return New(p.Pass.Apart(), p.oneZone) }
 // Group contains the relevant properties of the nodes that are removed.
 type Group struct {
 	Method decision.Method
-	// Spot means that all of them are spot instances, Due that one of them must be removed anyway, and One that there is only one.
+	// Spot means that all removed nodes are spot instances. Due means that one of them must be removed anyway. One means that only one node
+	// is removed.
 	Spot, Due, One bool
 }
 
@@ -63,7 +64,7 @@ func (p *Finder) ToList() int { return max(mostListed, p.SpotTypes()) }
 // Narrow restricts planned nodes to types with which the command is worth it. It divides the permitted cost among the new nodes in
 // proportion to their prices. Each node keeps the types that cost less than its share, whichever offering is bought. A node that replaces a
 // drifted one keeps all its types. If no type of a node costs less than its share, the node gets a larger share and the other nodes get
-// less, unless strict is true. If that fails, too, nodes may be kept to one zone. Each list has at most limit types.
+// less, unless strict is true. If a node still has no such type, Narrow may restrict nodes to one zone. Each list has at most limit types.
 func (p *Finder) Narrow(group Group, nodes []planning.NewNode, spend Money, limit int, strict bool) ([]planning.NewNode, *decision.Block) {
 	if group.Method == decision.MethodDrift {
 		return nodes, nil
@@ -137,8 +138,8 @@ func (p *Finder) picky(pool *survey.Pool) bool {
 	return slices.ContainsFunc(pool.Object.Spec.Template.Spec.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.MinValues != nil })
 }
 
-// sharedOut returns a node's share of most: its price, plus a part of the amount by which most exceeds all planned prices. The part is
-// proportional to the price and rounded down. If all nodes cost nothing, they share most equally.
+// sharedOut returns a node's share of most: its price, plus a part of the amount by which most exceeds the sum of all planned prices. The
+// part is proportional to the price and rounded down. If the price of every node is 0, all shares are equal.
 func sharedOut(price, planned, most int64, nodes int) int64 {
 	if planned <= 0 {
 		return most / int64(nodes)
@@ -170,8 +171,8 @@ func (p *Finder) offers(fromSpot bool, node *planning.NewNode, share int64, limi
 	return p.cheaper(pool, node, share), spotToSpot, nil
 }
 
-// narrowed returns the planned node with the types that cost less than share. If a removed node is due, it keeps its types, whatever they
-// cost. The rules for capacity types are those of Reference, applied to all nodes of the group together.
+// narrowed returns the planned node with the types that cost less than share. If a removed node is due, the planned node keeps all its
+// types, whatever they cost. The rules for capacity types are those of Reference, applied to all nodes of the group together.
 func (p *Finder) narrowed(group Group, planned *planning.NewNode, share, spent int64, nodes, limit int) (*planning.NewNode, *decision.Block) {
 	pool := p.Fleet.Pools[planned.Pool]
 	node := *planned

@@ -69,8 +69,8 @@ type writer struct {
 	types *allowedtypes.Finder
 	// members are the removed nodes, in the order in which they were found.
 	members []*searchcontext.Candidate
-	// method is the method that found each member. receivers are the existing nodes that take its pods. The index of both is the member's
-	// Number.
+	// method is the method that found each member. receivers has the existing nodes that receive the member's pods. The index of both
+	// slices is the member's Number.
 	method    []decision.Method
 	receivers [][]planning.ExistingNode
 	// planned are the new nodes with all types that would hold their pods, up to Finder.ToList. openedFor has the first member that each

@@ -72,9 +72,9 @@ func grouped(f *part, by *components.Sets) []*part {
 	return out
 }
 
-// viable returns the parts as exchanges, each of which is worth it without the others. A part that is not worth it alone is joined with the
-// part that saves most, if possible one that is worth it. It returns nil if not even all parts together are worth it: then the next plan
-// decides.
+// viable returns the parts as exchanges, each of which is worth it without the others. A part that is not worth it alone is joined with
+// another part. Parts that are worth it are preferred, then parts that save more. If all parts together are not worth it either, viable
+// returns nil, and the next plan decides.
 func (w *writer) viable(parts []*part) []*paying.Exchange {
 	out := make([]*paying.Exchange, len(parts))
 	for i, p := range parts {

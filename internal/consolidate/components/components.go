@@ -5,8 +5,8 @@
 // than a command may be.
 //
 // Nodes belong together if they were exchanged for one another, directly or in several exchanges, or if their pods share a new node. Their
-// sets are kept as a forest (union-find; Galler and Fischer, An Improved Equivalence Algorithm, 1964). A query takes as long as the paths
-// to the roots of its nodes, and changes nothing: searches may query in parallel.
+// sets are kept as a forest (union-find; Galler and Fischer, An Improved Equivalence Algorithm, 1964). The time of a query is proportional
+// to the lengths of the paths from its nodes to their roots. A query changes nothing, so searches may query in parallel.
 package components
 
 import (
@@ -26,8 +26,8 @@ type Components struct {
 	openedFor map[int]*searchcontext.Candidate
 	// receivedFrom has, for an existing node, the members whose pods the node may have received.
 	receivedFrom map[*searchcontext.Candidate][]*searchcontext.Candidate
-	// TooLarge is the block for a group that would make a component larger than a command may be. BlockLater: the next plan starts with new
-	// components.
+	// TooLarge is the block for a group that would make a component larger than a command may be. Its code is BlockLater, because the next
+	// plan starts with new components.
 	TooLarge *decision.Block
 }
 
@@ -54,8 +54,8 @@ func (x *Components) rootOf(c *searchcontext.Candidate) *searchcontext.Candidate
 	return x.Connected.Find(c)
 }
 
-// Union computes what is joined if the group is removed and shares new nodes with the candidates others. It appends the roots of the joined
-// components to roots, and returns their total size.
+// Union computes which components are joined if the group is removed and shares new nodes with the candidates others. It appends the roots
+// of the joined components to roots, and returns their total size.
 func (x *Components) Union(roots []*searchcontext.Candidate, group, others []*searchcontext.Candidate) ([]*searchcontext.Candidate, Size) {
 	var size Size
 	add := func(c *searchcontext.Candidate) {

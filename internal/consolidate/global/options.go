@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Options are the options of disruption.Global, with defaults filled in: the value 0 is used as 0.
+// Options are the options of disruption.Global, with defaults filled in: 0 does not stand for a default.
 type Options struct {
 	Query               planning.Query
 	PayBack             time.Duration

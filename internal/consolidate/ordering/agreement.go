@@ -142,7 +142,7 @@ func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*deci
 	}
 }
 
-// tied reports whether the command moves a gang as a whole, so that places were found for all members together.
+// tied reports whether the command moves a gang as a whole, so that places were found for all pods of the gang together.
 func (a *agreement) tied(cmd *decision.Command) bool {
 	return slices.ContainsFunc(cmd.Members, func(m decision.Member) bool { return a.Fleet.TieOf(m.Node) != nil })
 }

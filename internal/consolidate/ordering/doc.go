@@ -6,8 +6,8 @@
 // provisioning's planner, which may need further nodes.
 //
 // Without rules and checks, ordering takes as long as package waves. Finding an order by execution takes as long as package replay. The
-// check of robustness takes pods times nodes for each random order. Each query to provisioning takes as long as a plan for the whole
-// cluster.
+// time of the robustness check is proportional to pods times nodes for each random order. Each query to provisioning takes as long as a
+// plan for the whole cluster.
 //
 //	order        that can be carried out            order.go
 //	robustness   whatever kube-scheduler does       robustness.go

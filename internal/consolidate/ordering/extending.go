@@ -103,8 +103,8 @@ func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *pl
 	return a.priced(&next, nodes)
 }
 
-// described returns the command's new nodes with all types that hold their pods, from the first type that they were planned with.
-// cmd.Receivers gets the order that works.
+// described returns the command's new nodes with all types that hold their pods. The list of types begins with the first type that the node
+// was planned with. described puts cmd.Receivers in the order in which the nodes can receive the pods.
 func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]planning.NewNode, *decision.Block) {
 	r := a.replay
 	mark := r.Trial.Mark()

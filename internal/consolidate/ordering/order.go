@@ -18,7 +18,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/waves"
 )
 
-// Settings say which checks a plan must pass: disruption.Global explains each. All values are used as given: the value 0 is used as 0.
+// Settings say which checks a plan must pass: disruption.Global explains each. All values are used as given: 0 does not stand for a
+// default.
 type Settings struct {
 	Robustness, Checks int
 	Seed               uint64
@@ -80,8 +81,8 @@ func (p *Planner) waves() *waves.Planner {
 }
 
 // inOrder returns the commands that can be executed one after another, in an order that works. If some commands can't be executed, it
-// executes instead the commands before refinement (Found.Unrefined) that remove only the members of these. It also tries all commands
-// before refinement from the start, and keeps the better result.
+// instead executes unrefined commands (Found.Unrefined) that remove only members of these commands. It also tries all unrefined commands
+// from the start, and returns the better result.
 func (p *Planner) inOrder(ctx context.Context, out *Order, found Found) ([]*decision.Command, error) {
 	r, err := p.replay(ctx)
 	if err != nil {

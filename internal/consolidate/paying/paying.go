@@ -12,7 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Terms say what a command must save or gain: disruption.Global explains each. All values are used as given: the value 0 is used as 0.
+// Terms say what a command must save or gain: disruption.Global explains each. All values are used as given: 0 does not stand for a
+// default.
 type Terms struct {
 	PayBack                   time.Duration
 	MinSaving, MinSavingShare float64

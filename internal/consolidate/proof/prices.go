@@ -2,14 +2,14 @@
 //
 // The input is the snapshot's pools and nodes, the compiled model, and the nodes that could be removed, with the pods that would have to
 // move. The output is a decision.Proof, which a reader can check with a few multiplications. It shows that some pods find no room on other
-// nodes and need new nodes, and that any such nodes cost too much. For some nodes there is no such proof.
+// nodes and need new nodes, and that any such nodes cost too much. Some nodes have no such proof.
 //
 // The proof is weak duality of linear programming (for example Vanderbei, Linear Programming, chapter 5). It uses prices of resources at
 // which no available node is worth more than it costs. Such prices give a lower bound on the cost of any new nodes. The best prices are the
 // duals of a linear program, which covers the pods' requests with nodes at the lowest cost. Package internal/engine/lp solves it. Rounding
-// can't make a proof invalid, because prices are scaled down until they are valid. Prices for one demand take a few pivots, each of which
-// visits all kinds of nodes that may be launched. They are computed for a few demands, once for each set of nodes that pods may use. After
-// that, a proof takes one multiplication for each pod of a node and each price.
+// can't make a proof invalid, because prices are scaled down until they are valid. Prices for one demand take a few pivots (steps of the
+// simplex method), each of which visits all kinds of nodes that may be launched. Prices are computed for a few demands, once for each set
+// of nodes that pods may use. After that, a proof takes one multiplication for each pod of a node and each price.
 package proof
 
 import (

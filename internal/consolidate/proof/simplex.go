@@ -21,9 +21,9 @@ func floorAmounts(list corev1.ResourceList) (amounts [3]float64) {
 	return amounts
 }
 
-// bestPrices returns the prices of resources at which the demand has the highest value, while no offer is worth more than its price. They
-// are the duals of covering the demand with offers at the lowest cost. Rounding errors can't make them invalid, because held scales the
-// prices down. It returns nil if there are no such prices.
+// bestPrices returns the prices of resources at which the demand has the highest value, while no offer is worth more than its price. The
+// prices are the dual values of the linear program that covers the demand with offers at the lowest cost. Rounding errors can't make them
+// invalid, because held scales the prices down. It returns nil if there are no such prices.
 func bestPrices(offers []offered, demand corev1.ResourceList) decision.FloorPrices {
 	scale, unit := largest(offers)
 	goal := make([]float64, len(floorResources))

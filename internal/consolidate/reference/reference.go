@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Options are the options of disruption.Reference, with defaults filled in: the value 0 is used as 0.
+// Options are the options of disruption.Reference, with defaults filled in: 0 does not stand for a default.
 type Options struct {
 	Query           planning.Query
 	SpotToSpot      bool
@@ -109,7 +109,7 @@ func (p *Pass) room(batch []*decision.Candidate, r decision.Reason) *decision.Bl
 // take reserves budget for the batch. Call room first.
 func (p *Pass) take(batch []*decision.Candidate, r decision.Reason) { p.Ledger.TakeAll(batch, r) }
 
-// Noted records in the plan that a block may end: the time at which it ends, or that something waits.
+// Noted records in the plan that a block may end: either the time at which the block ends, or that the plan is waiting (Pass.Waiting).
 func (p *Pass) Noted(why *decision.Block) {
 	switch why.Code {
 	case decision.BlockBudget:
@@ -213,7 +213,7 @@ func (o *Options) Plan(ctx context.Context, f *survey.Fleet) (*Plan, error) {
 		return nil, err
 	}
 	out := &Plan{Time: f.Now}
-	for _, why := range f.Blocked { // for instance, no event reports the end of a nomination
+	for _, why := range f.Blocked { // a block may end without an event, for instance when a nomination ends
 		p.Later(why.Until)
 	}
 	for _, m := range decision.Methods() {

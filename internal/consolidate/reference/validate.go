@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// StillQualifies checks whether a member still qualifies for the command, and takes its share of the budgets.
+// StillQualifies checks whether a member still qualifies for the command, and reserves the budget that the member needs.
 func (p *Pass) StillQualifies(cmd *decision.Command, m *decision.Member) (*decision.Candidate, *decision.RejectedError) {
 	reject := func(category decision.RejectionCategory, why *decision.Block) *decision.RejectedError {
 		return &decision.RejectedError{Command: cmd.ID, Category: category, Node: m.Node, Block: why}

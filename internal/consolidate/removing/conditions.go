@@ -18,7 +18,7 @@ type Conditions struct {
 	Subsets bool
 	// Refining means that the candidates include new nodes.
 	Refining bool
-	// Strict divides the permitted cost among new nodes in proportion to their prices only. Refinement first does this.
+	// Strict divides the permitted cost among new nodes in proportion to their prices only. Refinement begins with Strict.
 	Strict bool
 	// Ungrown keeps pods away from the new nodes of other steps.
 	Ungrown bool

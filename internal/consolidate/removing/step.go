@@ -37,13 +37,13 @@ type Step struct {
 type Places int
 
 const (
-	// OnlyRoom: on existing nodes.
+	// OnlyRoom allows only existing nodes.
 	OnlyRoom Places = iota
-	// UseRoom: on existing nodes if they have room, otherwise on new ones.
+	// UseRoom allows existing nodes that have room, and otherwise new nodes.
 	UseRoom
-	// OnlyNew: on new nodes.
+	// OnlyNew allows only new nodes.
 	OnlyNew
-	// LikeProvisioning: on new nodes, as many as a command may launch, found as provisioning does.
+	// LikeProvisioning allows only new nodes, as many as a command may launch. They are found as provisioning finds them.
 	LikeProvisioning
 )
 

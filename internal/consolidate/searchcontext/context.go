@@ -22,7 +22,7 @@ import (
 )
 
 // Settings are the properties of a search that candidates depend on, apart from the fleet: disruption.Global explains each. All values are
-// used as given: the value 0 is used as 0.
+// used as given: 0 does not stand for a default.
 type Settings struct {
 	Query                 planning.Query
 	CoolDown, ExpireAhead time.Duration
@@ -77,7 +77,7 @@ func New(ctx context.Context, s Settings, f *survey.Fleet, known Known) (*Contex
 	out.weigh(known.Candidates)
 	out.order = out.Rank(func(c *Candidate) int64 { return c.PodWorth })
 	out.LowerBounds = proof.NewProver(f.In.View.Snapshot, out.Model, toProve(out.Candidates))
-	if len(out.initializing) > 0 { // drop full nodes from initializing: the pods that they were launched for fill most of them, and each what-if would check them
+	if len(out.initializing) > 0 { // drop full nodes from initializing: most of them are filled by the pods that they were launched for, and each what-if would check them
 		t, err := out.Begin(ctx)
 		if err != nil {
 			return nil, err
@@ -196,5 +196,5 @@ func (x *Context) coolsDown(c *decision.Candidate, moved map[types.UID]time.Time
 const ThoroughFleet = 750
 
 // Many reports whether the fleet has too many candidates for a thorough search. The number of remaining candidates does not matter. With
-// 1,000 nodes, a thorough search would gain one thousandth of the savings, and take seven times as long as all other work.
+// 1,000 nodes, a thorough search would increase the savings by one thousandth, and take seven times as long as all other work.
 func (x *Context) Many() bool { return len(x.Candidates) > ThoroughFleet }

@@ -11,8 +11,8 @@ import (
 // withinBudgets searches again if budgets prevented the removal of some nodes. First it searches as if consolidation had no budgets. Then
 // it chooses the steps of this search with the highest total value within the budgets, and starts another search with these steps. This is
 // better because a search accepts the first steps that it finds, which need not have the highest value. A strategy with rebuild or subsets
-// makes few large steps, so there are few to choose from. So if the best strategy has rebuild or subsets, withinBudgets also runs a
-// strategy without them. It returns the best of all these searches.
+// makes few large steps, so withinBudgets would have few steps to choose from. So if the best strategy has rebuild or subsets,
+// withinBudgets also runs a strategy without them. It returns the best of all these searches.
 func (p *Planner) withinBudgets(ctx context.Context, best *Search) (*Search, error) {
 	if !best.heldByBudgets() {
 		return best, nil
@@ -53,8 +53,8 @@ func (s *Search) heldByBudgets() bool {
 	return false
 }
 
-// takeBest tries again those of the steps that have the highest total value within the budgets, in their order. It leaves out steps of
-// drift, because removeUnneeded has already executed them.
+// takeBest chooses the steps with the highest total value within the budgets, and tries them again in the order of the list. It leaves out
+// steps of drift, because removeUnneeded has already executed them.
 func (s *Search) takeBest(ctx context.Context, steps []*removing.Step) error {
 	var list []knapsack.Choice
 	var choices []*removing.Step

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// Settings say how searches work: disruption.Global explains each. All values are used as given: the value 0 is used as 0.
+// Settings say how searches work: disruption.Global explains each. All values are used as given: 0 does not stand for a default.
 type Settings struct {
 	Limits    removing.Limits
 	Terms     paying.Terms

@@ -18,12 +18,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Earlier is the knowledge of a search about the earlier plan that it continues.
+// Earlier has the data of an earlier plan that a search continues.
 type Earlier struct {
 	Commands []*decision.Command
 	// Why has the blocks of the remaining nodes, by name.
 	Why map[string]*decision.Block
-	// Changed are the nodes that have changed since then, by name. The search adds related nodes.
+	// Changed are the nodes that have changed since the earlier plan, by name. The search adds related nodes.
 	Changed map[string]bool
 }
 
@@ -31,7 +31,7 @@ type Earlier struct {
 type redo struct{ *Search }
 
 // Again returns a search that first makes the commands of an earlier plan again, if they are still possible. Of the remaining nodes, it
-// consolidates those that have changed and those related to them. It returns nil if tooMany is true for their number.
+// consolidates those that have changed and those related to them. It returns nil if tooMany returns true for the number of changed nodes.
 func (p *Planner) Again(ctx context.Context, from Earlier, tooMany func(changed int) bool) (*Search, error) {
 	s, err := p.begin(ctx, usual())
 	if err != nil {
@@ -150,7 +150,7 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 		same = false
 	}
 	if !same && slices.ContainsFunc(st.Members, func(c *searchcontext.Candidate) bool { return c.Tie != nil }) {
-		return &decision.Block{Code: decision.BlockLater}, nil // gangs will be looked at as a whole again
+		return &decision.Block{Code: decision.BlockLater}, nil // the next plan tries the gangs as a whole
 	}
 	if !same {
 		left := placing.Of(s.Trial.Trial).Move(s.Query)

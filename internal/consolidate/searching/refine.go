@@ -17,8 +17,8 @@ import (
 type refining struct{ *Search }
 
 // all continues the search as the next plan would, until no strategy finds another step or the search has used up its what-ifs. Nodes that
-// have received pods may now be removed. New nodes of steps, which are not launched yet, may be dropped for fewer or cheaper new nodes. No
-// pod is moved twice because of this. So this plan already has the commands that the next plan would find.
+// have received pods may now be removed. New nodes of steps, which are not launched yet, may be dropped for fewer or cheaper new nodes. A
+// pod is still moved only once. So this plan already has the commands that the next plan would find.
 func (s refining) all(ctx context.Context) error {
 	if len(s.steps)+len(s.made) == 0 {
 		return nil // no strategy has found a step
@@ -102,7 +102,7 @@ func (s *Search) release() error {
 }
 
 // plannedCandidate returns new node number i of the step as a candidate. Removing a node that is not launched evicts no pods, so it causes
-// no disturbance. But the order of the search uses Cost, so it has the disturbance of moving the node's pods.
+// no disturbance. But the order of the search uses Cost, so Cost is the disturbance that moving the node's pods would cause.
 func plannedCandidate(st *removing.Step, i int, load valuing.Load) *searchcontext.Candidate {
 	node := &st.NewNodes[i]
 	first := &node.InstanceTypes[0]

@@ -88,8 +88,8 @@ func newScouts(s *Search) *scouts {
 // enough returns the largest number of groups that are given to scouts in advance.
 func (c *scouts) enough() int { return batchSize * batchesEach * len(c.list) }
 
-// sent starts the scouts if they are not working, and returns true. It returns false if the search can't use scouts: there are none, there
-// are few candidates, or the trial has coined domains.
+// sent starts the scouts if they are not working, and returns true. It returns false if the search can't use scouts: it has no scouts or
+// few candidates, or the trial has numbered new domains (see Trial.Coined).
 func (c *scouts) sent(ctx context.Context) bool {
 	if c == nil || c.s.Few || c.s.Trial.Coined() {
 		return false

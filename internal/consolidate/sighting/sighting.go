@@ -75,7 +75,7 @@ func (s *Sighting) SameWorld(o *Sighting) bool {
 		!slices.Equal(a.UnsupportedVolumeTopologyKeys, b.UnsupportedVolumeTopologyKeys) || !slices.Equal(a.UnsupportedVolumeDrivers, b.UnsupportedVolumeDrivers) {
 		return false
 	}
-	return len(a.DefaultTopologySpread) == 0 || // without default spread constraints, nothing reads these
+	return len(a.DefaultTopologySpread) == 0 || // only default spread constraints use the objects compared below
 		Equal(a.Services, b.Services) && Equal(a.ReplicaSets, b.ReplicaSets) && Equal(a.StatefulSets, b.StatefulSets) && Equal(a.ReplicationControllers, b.ReplicationControllers)
 }
 
@@ -86,7 +86,7 @@ func (s *Sighting) sameBounds(o *Sighting) bool {
 		maps.Equal(s.backOff, o.backOff) && maps.Equal(s.refusals, o.refusals) && slices.Equal(s.closed, o.closed)
 }
 
-// sameCandidates compares what the two surveys found out about each node.
+// sameCandidates compares the results of the two surveys for each node.
 func (s *Sighting) sameCandidates(o *Sighting) bool {
 	return slices.EqualFunc(s.candidates, o.candidates, func(a, b *decision.Candidate) bool {
 		return a.Name == b.Name && a.Price == b.Price && a.Priced == b.Priced && a.Cost == b.Cost && a.QuietSince.Equal(b.QuietSince) &&

@@ -176,7 +176,7 @@ func (l *BudgetTracker) concerned(m *cluster.NodeState, r decision.Reason) (list
 // bookLists has each distinct list of budgets once.
 type bookLists [][]*book
 
-// shared returns the list of l that is equal to list. If there is none, it adds a copy of list to l and returns the copy.
+// shared returns the list of l that is equal to list. If l has no equal list, shared adds a copy of list to l and returns the copy.
 func (l *bookLists) shared(list []*book) []*book {
 	if len(list) == 0 {
 		return nil
@@ -304,7 +304,7 @@ func (l *BudgetTracker) Uses() []decision.BudgetUse {
 	return out
 }
 
-// NewBudgetTracker makes a tracker with nothing taken. The error is a *BudgetError for an invalid budget.
+// NewBudgetTracker makes a tracker in which no node has been taken. The error is a *BudgetError for an invalid budget.
 func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
 	if err := decision.ValidateBudgets(f.In.Budgets); err != nil {
 		return nil, err

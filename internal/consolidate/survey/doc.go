@@ -1,12 +1,12 @@
 // Package survey answers one question: which nodes may be disrupted, what keeps the others, and how many may be disrupted at a time?
 //
-// The input is a view of the cluster at one time, with commands under way, budgets, earlier starts, and the nodes and pools that are
-// paused after failures. The output is a Fleet and a BudgetTracker. A Fleet has the candidates with their weights, a block for each other
-// node, and the blocks that keep candidates from methods. A BudgetTracker takes and returns the use of all disruption budgets. Package
+// The input is a view of the cluster at one time, with commands under way, budgets, earlier starts, and the nodes and pools that are paused
+// after failures. The output is a Fleet and a BudgetTracker. A Fleet has the candidates with their weights, a block for each other node,
+// and the blocks that keep candidates from methods. A BudgetTracker reserves amounts of the disruption budgets, and returns them. Package
 // disruption wraps each type that users hold in a type of its own.
 //
-// Fleet checks each node once, in time proportional to nodes and their pods. Taking from budgets takes as many steps as the node has
-// budgets, plus the number of disruptions in the windows of these budgets.
+// Fleet checks each node once, in time proportional to nodes and their pods. Reserving budget for a node takes as many steps as the node
+// has budgets, plus the number of disruptions in the windows of these budgets.
 //
 // The rules are those of Karpenter's documentation (Disruption: budgets, consolidateAfter, do-not-disrupt), with the differences that
 // docs/differences.md names.

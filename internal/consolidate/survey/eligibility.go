@@ -258,8 +258,8 @@ func (f *Fleet) Refuses(c *decision.Candidate) (out ByMethod) {
 }
 
 // ClosedNodes returns the nodes that accept no pods of removed nodes: nodes that may never become ready, and nodes whose own
-// consolidateAfter has not passed. coming are the nodes that are not ready yet, except nodes that are being deleted. Plans must not rely on
-// places on them, but no other nodes are launched for the pods that wait for them.
+// consolidateAfter has not passed. coming are the nodes that are not ready yet, except nodes that are being deleted. Plans must put no pods
+// on the coming nodes, but also launch no other nodes for the pods that wait for them.
 func (f *Fleet) ClosedNodes() (closed, coming []string) {
 	for i := range f.In.View.Nodes {
 		m := &f.In.View.Nodes[i]

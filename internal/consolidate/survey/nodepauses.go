@@ -78,8 +78,8 @@ func (r *Refusals) HoldBack(cmd *decision.Command, why string, launched int, now
 	})
 }
 
-// note replaces the entry of each of the command's nodes. next returns the new entry for the level of the old one, which is the number of
-// failures so far.
+// note replaces the entry of each of the command's nodes. next returns the new entry; its parameter is the level of the old entry, which is
+// the number of failures so far.
 func (r *Refusals) note(cmd *decision.Command, now time.Time, next func(level int) Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 const maxSteps = 1000
 
 // NextWindow returns when budgets would allow the disruption of a candidate for a reason if nothing but time changed: calendars close, and
-// earlier disruptions leave windows. It assumes that disruptions under way do not end, so a budget that they use up gets no room. A
-// candidate that was taken already has its share of the budgets and may be disrupted now.
+// earlier disruptions leave windows. It assumes that disruptions under way do not end, so a budget that they use up stays used up. A
+// candidate for which Take has reserved budget may be disrupted now.
 func (l *BudgetTracker) NextWindow(c *decision.Candidate, r decision.Reason) decision.Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,8 +61,8 @@ func (b *book) frees(amount float64, now, at time.Time) time.Time {
 
 // roomAgain returns the first time after the given one at which a budget with a window has room for the amount again. Call it only if there
 // is no room at the given time. It returns zero for a budget without a window, and if the budget never allows the amount. It adds up the
-// disruptions in the window, beginning with the latest, until the budget has no room for the next one. Room is free again when that one has
-// left the window.
+// disruptions in the window, beginning with the latest, until the budget has no room for the next one. The budget has room again when that
+// disruption has left the window.
 func (b *book) roomAgain(amount float64, now, at time.Time) time.Time {
 	room := b.Allows(b.total) + slack - amount
 	if b.Window == 0 || room < 0 {

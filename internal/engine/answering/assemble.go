@@ -45,9 +45,9 @@ func Solve(ctx context.Context, m *model.Model, q planning.Query) (*planning.Pla
 	return p, nil
 }
 
-// Plan writes what the trial has done so far as a plan, like Solve: where it has placed pods, including those of hidden nodes, and why the
-// others have no place. It changes nothing, so a trial can be explained, rolled back and continued. If ctx is cancelled, Plan returns early
-// with ctx.Err().
+// Plan writes the trial's results so far as a plan, like Solve: the places of pods, including pods of hidden nodes, and why other pods have
+// no place. It changes nothing, so a trial can be explained, rolled back and continued. If ctx is cancelled, Plan returns early with
+// ctx.Err().
 func (t *Answering) Plan(ctx context.Context) (*planning.Plan, error) {
 	out := &planning.Plan{Notes: slices.Clone(t.M.Notes), SpotSplits: t.M.Spot.Splits()}
 	q := trial.NewPodQueues(t.Trial)
@@ -152,8 +152,8 @@ func (t *Answering) Placed() *planning.Plan {
 // says; 0 means all types. Equal nodes share their lists of types and amounts, even between results of several calls: don't change these
 // lists.
 //
-// The price of a node is what it adds to the bill. Commitments reduce it only as far as they cover every allowed offering that could be
-// launched.
+// The price of a node is the amount that the node adds to the bill. Commitments reduce this price only as far as they cover every allowed
+// offering that could be launched.
 func (t *Answering) Planned(since trial.Mark, types int) []planning.NewNode {
 	first := len(t.S.Planned) - t.S.Log.OpenedSince(since.At)
 	loads := make([][]state.Binding, len(t.S.Planned)-first)

@@ -181,8 +181,8 @@ func (t *Answering) queue() []int32 {
 
 // places are the planned places for the pods of one class, grouped by the properties that rules can see.
 type places struct {
-	// alike lists groups of bindings. Rules can't distinguish the bindings of a group while pods are bound. Each group has the order in
-	// which the pods were placed.
+	// alike lists groups of bindings. Rules can't distinguish the bindings of a group while pods are bound. The bindings of a group are in
+	// the order in which their pods were placed.
 	alike [][]state.Binding
 }
 

@@ -1,4 +1,4 @@
-// Package answering converts what a trial has done to a plan.
+// Package answering converts the results of a trial to a plan.
 //
 // The question: in which order can the pods be bound, what are the new nodes, which preferences are not kept, and what is the lower bound
 // of the cost?
@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Answering converts what a trial has done to a plan.
+// Answering converts the results of a trial to a plan.
 type Answering struct {
 	*trial.Trial
 	// described caches the possible nodes for equal demands. Planned uses it.

@@ -61,12 +61,13 @@ type amounts struct {
 // priceSum sums prices, node by node, in nano-USD per hour.
 type priceSum struct {
 	from map[planning.PricesFrom]*amounts
-	// based: some offering states the origin of its price. ranged: the price of some offering has a range. spot: some node is a spot node.
+	// based means that an offering states the origin of its price, ranged that the price of an offering has a range, and spot that a node
+	// is a spot node.
 	based, ranged, spot bool
-	// known is false if commitments make the on-demand cost, low and high unknown. missing: the on-demand price of some spot node is
+	// known is false if commitments make the on-demand cost, low and high unknown. missing means that the on-demand price of a spot node is
 	// missing.
 	known, missing bool
-	// estimated: some on-demand price is an estimate.
+	// estimated means that an on-demand price is an estimate.
 	estimated           bool
 	onDemand, low, high int64
 }

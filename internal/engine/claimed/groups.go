@@ -14,10 +14,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Pods that share a ResourceClaim with devices of one node run on that node together. They are planned as one pod. The first of them, the
-// leader, requests the resources and devices of all of them, and the others follow it without requests. So the leader's node has room for
-// all of them, and must be selected by all of them. Other rules of the followers are checked when they are placed: if a rule of one of them
-// excludes the node, all of them stay pending.
+// Pods that share a ResourceClaim with devices of one node run on that node together. They are planned as one pod. The first pod, the
+// leader, requests the resources and devices of all of these pods. The other pods follow it without requests. So the leader's node has room
+// for all of these pods, and all of them must select it. Other rules of the followers are checked when they are placed: if a rule of one of
+// them excludes the node, all of them stay pending.
 
 // deviceGroup is a group of pods that share claims, directly or through other pods.
 type deviceGroup struct {

@@ -14,12 +14,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Some devices do not belong to one node: their ResourceSlice says that all nodes, or the nodes that match a selector, can use them.
-// If such a device is allocated, it is no longer free for any of these nodes. Such devices are not part of a node's room. So they are
+// Some devices do not belong to one node: their ResourceSlice says that all nodes, or the nodes that match a selector, can use them. If
+// such a device is allocated, it is no longer free for any of these nodes. Such devices are not counted as devices of a node. So they are
 // assigned to pods before any pod is placed, in the order of kube-scheduler's queue. A pod to which such devices are assigned must go to a
-// node that can use them, like a pod whose claims are already allocated. A pod for which no such devices are left stays pending. This is
-// only done for requests that the devices of no single node, existing or new, could meet, and only with devices that no other request could
-// take.
+// node that can use them, like a pod whose claims are already allocated. A pod for which no such devices are left stays pending. Only
+// requests get such devices that the devices of no single node, existing or new, could meet. Only devices are assigned that no other
+// request could take.
 
 // deviceNetwork contains the devices that several nodes can use, and the pods that get some of them.
 type deviceNetwork struct {

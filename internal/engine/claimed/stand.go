@@ -74,7 +74,8 @@ func (x *Index) Needed(requests []int64) bool {
 	return slices.ContainsFunc(x.Dims, func(at int) bool { return requests[at] > 0 })
 }
 
-// ChoiceText says that this number of equal pods get an alternative other than the first on new nodes of the named type, and why.
+// ChoiceText returns a text which says that this number of equal pods get an alternative other than the first on new nodes of the named
+// type, and why.
 func (x *Index) ChoiceText(c *devices.Choice, name string, pods int32) string {
 	why := "no instance type has an earlier one"
 	for _, better := range x.OfTypes {

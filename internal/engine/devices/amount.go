@@ -25,7 +25,7 @@ func up(q resource.Quantity) int64 {
 		return most
 	case f <= -most:
 		return -most
-	case resources.Absurd(&q): // the cases above have the large amounts, so this absurd amount is near zero
+	case resources.Absurd(&q): // large amounts are handled above, so this absurd amount is near zero
 		return max(int64(q.Sign()), 0)
 	}
 	return q.MilliValue()

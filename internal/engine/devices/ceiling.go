@@ -6,7 +6,7 @@ import (
 
 // Ceiling is an upper bound on how many requests the devices of a node can serve. Units never count more devices than can be allocated
 // together; a ceiling never counts fewer devices than some set of claims could get. Upper bounds on how many pods nodes can hold must use
-// it. If no devices compete with each other, units and ceiling are equal.
+// ceilings. If no devices compete with each other, units and ceiling are equal.
 type Ceiling struct {
 	// by counts the devices that are not shared and use no counters, by the set of kinds that each device could serve.
 	by map[kindSet]int64
@@ -120,8 +120,8 @@ func (c *ceilingOf) lessen(i int32, at int, amounts []int64) {
 }
 
 // constrain removes the kind from devices that constraints of its claim always exclude. These are devices without the attribute. If values
-// must match and the kind is not varied, they are also devices whose value fewer devices have than a request needs. Equal claims may still
-// have different values on one node, so several values can remain.
+// must match and the kind is not varied, a device is also excluded if too few devices for one request have the same value. Equal claims may
+// still have different values on one node, so several values can remain.
 func (c *ceilingOf) constrain(at int) {
 	x := &c.list[at]
 	if x.bundle == "" {
