@@ -9,8 +9,8 @@ import (
 )
 
 // Devices can be counted like any other resource if a claim asks for a number of devices and any matching devices suffice. A kind describes
-// the devices that a request requires: the same requirements have the same kind. Units say how many devices of a node could serve which
-// kinds. Counts converts them to resources. Devices that can't be counted exactly are undercounted, never overcounted.
+// the devices that a request requires: requests with the same requirements have the same kind. Units say how many devices of a node could
+// serve each set of kinds. Counts converts units to resources. Devices that can't be counted exactly are undercounted, never overcounted.
 
 // Kinds are the distinct requirements on devices of all claims in a cluster.
 type Kinds struct {
@@ -227,7 +227,7 @@ func (k *Kinds) add(in kind, text string) (int, bool) {
 	return at, true
 }
 
-// Exact reports whether no kind depends on the node, and none depends on other requests of its claim.
+// Exact reports whether every kind is independent of the node and of the other requests of its claim.
 func (k *Kinds) Exact() bool {
 	return !slices.ContainsFunc(k.list, func(x kind) bool { return x.varied || x.bundle != "" })
 }

@@ -12,7 +12,7 @@ import (
 // Code says which check failed.
 type Code string
 
-// The codes, in the order of the checks: a later one is closer to an allocation.
+// The codes are in the order of the checks: a later code is closer to an allocation.
 const (
 	// MissTooMany: the requests up to this one ask for more devices than a claim can have, on any node.
 	MissTooMany Code = "TooMany"
@@ -27,13 +27,13 @@ const (
 	// MissSelector: too few devices meet the selectors. Selector is the first selector that too few devices meet. Detail describes what the
 	// devices have instead.
 	MissSelector Code = "Selector"
-	// MissCapacity: too few of these devices have the requested capacity. Detail says what the devices have.
+	// MissCapacity: too few devices that pass the earlier checks have the requested capacity. Detail says what the devices have.
 	MissCapacity Code = "Capacity"
-	// MissTaint: too few of these devices are free of taints that the request does not tolerate. Detail is one of the taints.
+	// MissTaint: too few devices that pass the earlier checks have only taints that the request tolerates. Detail is one of the taints.
 	MissTaint Code = "Taint"
 	// MissCount: the request asks for all matching devices, and there are more than a claim can have.
 	MissCount Code = "Count"
-	// MissInUse: too few of these devices are free.
+	// MissInUse: too few devices that pass the earlier checks are free.
 	MissInUse Code = "InUse"
 	// MissConstraint: no combination of free devices meets the constraint. Detail is the constraint's attribute.
 	MissConstraint Code = "Constraint"

@@ -94,8 +94,8 @@ func (m *Matches) Candidates(inv *Inventory, c *Claim, request int) []bool {
 	return out
 }
 
-// Split divides a claim by its requests: those for which there is false become the claim here, the others the claim other. A claim without
-// requests is nil. The error, an *Error, names a constraint that connects requests of here and other.
+// Split divides a claim into two claims: here has the requests for which there is false, and other has those for which it is true. A claim
+// without requests is nil. The error, an *Error, names a constraint that connects requests of here and other.
 func (c *Claim) Split(there []bool) (here, other *Claim, err error) {
 	h, o := &Claim{name: c.name}, &Claim{name: c.name}
 	for r := range c.requests {

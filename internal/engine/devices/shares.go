@@ -126,8 +126,8 @@ type lifting struct {
 }
 
 // lift gives the kind the largest weight with which no devices that fit in the group together weigh more than l.unit. It lowers the weight
-// until this is so: to what the other kinds leave of unit in the heaviest combination, divided by the number of devices of the kind in it.
-// most is how many devices of only that kind fit.
+// until this is so. To do this, it subtracts the weight of the other kinds in the heaviest combination from unit, and divides the
+// difference by the number of devices of the kind. most is the number of devices of the kind that fit without other kinds.
 func (l *lifting) lift(kind int, most int64) {
 	l.w.kinds.add(kind)
 	l.share(kind, l.unit, most)

@@ -1,12 +1,12 @@
-// Package existing prepares nodes for planning that exist or are being launched.
+// Package existing prepares nodes that exist or are being launched for planning.
 //
 // The question: which labels and taints does a node have in its current phase, how much is free on it, and which of its pods would need a
 // new place? Which classes of pods does it accept, without regard to resources, and by which offering was it bought?
 //
 // The input is Nodes and NodeClaims with the pods bound to them ([Source]), the classes of these pods, DaemonSets, limits on volumes, and
-// the labels that pods or rules ask about. The output is a [Node] for each node with its free amounts; the [Groups] of nodes that have
-// equal labels and taints for all pods; an [Acceptance] that says which group accepts which shape of pods; and [Standings], which say how
-// much of commitments the nodes use, according to the offerings that a [Seller] finds for them.
+// the labels that pods or rules ask about. The output is a [Node] for each node with its free amounts, and the [Groups] of nodes that have
+// equal labels and taints for all pods. An [Acceptance] says which group accepts which shape of pods. [Standings] say how much of
+// commitments the nodes use, according to the offerings that a [Seller] finds for them.
 //
 // The method: before registration the data of the NodeClaim are used, after registration those of the Node ([ViewOf]). Allocatable amounts
 // are reduced by bound pods, by DaemonSet pods that are not bound yet, and by volumes that are still attached; a volume that several pods

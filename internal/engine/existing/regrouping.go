@@ -23,7 +23,8 @@ type Regrouping struct {
 	buf        []byte
 }
 
-// NewRegrouping returns a Regrouping from the groups was to the groups next. Pods asked about the labels asked when was was made.
+// NewRegrouping returns a Regrouping from the groups was to the groups next. asked has the labels that pods asked about when the old groups
+// were made.
 func NewRegrouping(next *Groups, was []Group, asked map[string]bool) *Regrouping {
 	r := &Regrouping{Groups: next, was: was, Same: maps.Equal(asked, next.Asked)}
 	if r.Same {

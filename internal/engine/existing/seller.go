@@ -21,7 +21,7 @@ type Seller struct {
 	// PoolIndex maps each pool to its number. Catalogs has the catalogs of the pools, by name.
 	PoolIndex map[v1.PoolKey]int
 	Catalogs  map[string]*market.Catalog
-	// Costs is the cost model. If it is nil, list prices count.
+	// Costs is the cost model. If it is nil, list prices are used.
 	Costs *market.Costs
 }
 

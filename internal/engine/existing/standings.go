@@ -19,7 +19,7 @@ type standing struct {
 // Standings are the nodes that use commitments.
 type Standings struct {
 	nodes []standing
-	// order lists, for each commitment, the nodes that it may cover, highest yield first.
+	// order lists, for each commitment, the nodes that it may cover. The nodes with the highest saving per unit used come first.
 	order [][]int32
 	// Left is the unused part of each commitment if no node is hidden. shares are the covered shares of each node.
 	Left   []int64

@@ -77,8 +77,8 @@ func (x *explainer) allowedVariants(at int32, p *nodepool.Pool) []int {
 
 // cureOfDevices replaces a miss that asks the pod to give up all devices of a kind by a miss that says how to change the claim's request.
 // Giving up only some of the devices would not help, because no device meets the request. missed says why devices don't meet the claims. If
-// it is nil, it is computed for a miss on an existing node. Any other miss is returned unchanged, and also this one if no other cure is
-// known.
+// it is nil, it is computed for a miss on an existing node. It returns all other misses unchanged, and also this miss if it knows no other
+// cure.
 func (x *explainer) cureOfDevices(miss *planning.NearestMiss, missed *devices.Miss) *planning.NearestMiss {
 	if miss == nil || miss.Code != planning.MissResourceGivenUp || miss.Also != nil || !onlyDevices(miss) {
 		return miss

@@ -24,7 +24,7 @@ import (
 // maxMissValues limits NearestMiss.Values.
 const maxMissValues = 3
 
-// finding is the nearest miss so far, with the values by which misses are compared. The zero value means that there is none.
+// finding is the nearest miss so far, with the values by which misses are compared. The zero value means that no miss has been found.
 type finding struct {
 	miss  *planning.NearestMiss
 	size  float64
@@ -175,7 +175,8 @@ func (x misses) withoutPoolNeeds(best *finding, at int32, p *nodepool.Pool) {
 	}
 }
 
-// poolKeys returns the labels that the pool states and could change, and the labels that the demand requires and nothing states.
+// poolKeys returns the labels that the pool states and could change, and the labels that the demand requires and that no pool, type or
+// offering states.
 func (x misses) poolKeys(p *nodepool.Pool, n match.Needs) []string {
 	own := []string{v1.NodePoolLabelKey, "karpenter.sh/provisioner-name"}
 	if class := p.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {

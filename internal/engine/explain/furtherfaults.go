@@ -86,7 +86,7 @@ func (x misses) furtherTaints(list []planning.Reason) {
 // addAlso adds other to r.Also, with the reasons in other.Also. other must apply even without r.
 func addAlso(r *planning.Reason, other planning.Reason) {
 	if other.Code == planning.ReasonNotPlaced || other.Code == planning.ReasonTopology && len(other.Rules) == 0 {
-		return // other alone excludes no node
+		return // without r, other excludes no node
 	}
 	also := other.Also
 	other.Also, other.NearestMiss, other.Pool = nil, nil, v1.PoolKey{}

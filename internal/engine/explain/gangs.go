@@ -244,7 +244,7 @@ func (t gangFaults) fullestOption(ctx context.Context, number int32, all bool, r
 	return best
 }
 
-// explainMember explains why the first member that has no place in the option has none.
+// explainMember finds the first member without a place in the option, and explains why it has no place.
 func (t gangFaults) explainMember(ctx context.Context, number int32, o *model.GangOption, r *planning.GangReason) {
 	before := t.Mark()
 	defer t.Undo(before)

@@ -30,7 +30,7 @@ func (x *explainer) apart() string {
 	return fmt.Sprintf("it shares the devices of claim %s with %s: all of them have to run on one node, and there is none for all", name, inAll(others))
 }
 
-// inAll returns a text with the first pods' names and the number of the rest.
+// inAll returns a text with the first pods' names and the number of the other pods.
 func inAll(names []string) string {
 	const most = 3
 	if len(names) > most {

@@ -18,7 +18,7 @@ type survey struct {
 	*explainer
 	// came has, for each instance type, the first check that its best node fails.
 	came []check
-	// best is the nearest miss so far. outline is its miss, for the question of, until nearest describes it completely.
+	// best is the nearest miss so far. outline is the incomplete miss of best, which nearest completes; of is its question.
 	best    finding
 	outline planning.NearestMiss
 	of      *question

@@ -39,8 +39,8 @@ func (k *Packer) fillBalanced(o int32) int64 {
 	return worth
 }
 
-// skewedOf sorts the option's items, grouped by the resource that they need most of, by how much more of it they need than of other
-// resources. Unbalanced items go first, while other items can balance them; the remaining items fit anywhere.
+// skewedOf groups the option's items by the resource that they need most of. It sorts each group by how much more of this resource than of
+// other resources an item needs. Unbalanced items go first, while other items can balance them; the remaining items fit anywhere.
 func (k *Packer) skewedOf(o int32) [][]int32 {
 	if k.skewed[o] == nil {
 		opt := &k.p.Options[o]

@@ -52,7 +52,7 @@ func (r *Rules) begin(n *topology.OneNode, opt *pricing.Option) {
 type Gate interface {
 	// Open reports whether one more node of the option may be bought.
 	Open(option int32) bool
-	// Buy records that one node of the option is bought, if it may be bought, and reports whether it is.
+	// Buy records the purchase of one node of the option if the node may be bought. It reports whether it did.
 	Buy(option int32) bool
 }
 
@@ -61,15 +61,15 @@ type Gate interface {
 const nodesPerItem = 2
 
 const (
-	// goodSeed is the share by which the initial packing may cost more than the lower bound to be kept. If prices are proportional to
-	// sizes, a packer by value does not come so close to the bound.
+	// goodSeed is a share: the initial packing is kept if it costs at most this share more than the lower bound. If prices are proportional
+	// to sizes, a packer by value does not come that close to the bound.
 	goodSeed = 1.0 / 22
 	// fewOptions is the maximum number of options with which balanced is tried, and with which fair can return true.
 	fewOptions = 256
-	// poorStart: a packing that costs at most this share more than another one is also refined.
+	// poorStart is a share: a packing that costs at most this share more than another packing is also refined.
 	poorStart = 0.1
-	// fairStart: a packing of at least manyPods pods that costs at most this share more than the lower bound is improved without first
-	// repacking its worst bins by value.
+	// fairStart is a share: if a packing of at least manyPods pods costs at most this share more than the lower bound, it is improved
+	// without first repacking its worst bins by value.
 	fairStart = 1.0 / 80
 	manyPods  = 600
 )

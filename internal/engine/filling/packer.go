@@ -19,7 +19,7 @@ type Packer struct {
 	gate Gate
 	// Keep decides whether the filling in Trial is used for the option. Nil accepts all fillings.
 	Keep func(option int32) bool
-	// node counts what topology rules need to know of the node that is being filled. It is nil if no item has rules.
+	// node has the counts of the node being filled that topology rules need. It is nil if no item has rules.
 	node *topology.OneNode
 	// Left has, for each item, the number of pods that have no node yet.
 	Left []int
@@ -94,7 +94,7 @@ func (k *Packer) Pack(ctx context.Context) *Bins {
 	heap.Init(&k.queue)
 	for k.queue.Len() > 0 && ctx.Err() == nil {
 		top := k.queue[0]
-		// The value that an option can hold only falls as items run out, so an earlier figure is an upper bound.
+		// The value that an option can hold only falls as items run out, so a value computed earlier is an upper bound.
 		now := k.offerFor(top.option)
 		if now.worth <= 0 {
 			heap.Pop(&k.queue)

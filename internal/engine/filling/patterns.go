@@ -38,7 +38,7 @@ const (
 	maxPatternPasses = 10
 	// maxPatternItems is the largest number of items for which patterns are used.
 	maxPatternItems = 400
-	// promising: an option is tried if its best fractional filling is worth at least this share of its price.
+	// promising is a share: an option is tried if its best fractional filling is worth at least this share of its price.
 	promising = 0.8
 	// optionsPerPlace is the number of options that are tried for each place.
 	optionsPerPlace = 5

@@ -107,7 +107,7 @@ func (k *Task) repackBins(ctx context.Context, g *Bins, bins []int) bool {
 	return true
 }
 
-// hopeful: repacking uses an option only if its filling can be worth at least this share of its price.
+// hopeful is a share: repacking uses an option only if its filling can be worth at least this share of its price.
 const hopeful = 0.7
 
 // subproblem returns the problem of packing some of the items. It has only the options that may help, in the same order. itemOf and

@@ -6,7 +6,7 @@
 // the order of their values. A node that lacks one of the keys is in no domain.
 //
 // The method goes through the nodes, and through the offerings of each pool. If an offering does not state a label, the label of its
-// instance type counts, or else that of the pool's template.
+// instance type is used, or else the label of the pool's template.
 //
 // The cost is one look-up for each node, each offering and each key. [MostDomains] limits the number of combinations.
 package gangs

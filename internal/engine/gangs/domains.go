@@ -116,8 +116,8 @@ func (f *finder) addAll(choices [][]string, made []string) {
 	}
 }
 
-// valuesOf returns the values of the label that a node could have. These are the values that the first of sets with a list of values for
-// the label has, or else the template's, as far as the template allows them. It returns nil if no set lists values.
+// valuesOf returns the values of the label that a node could have. It takes them from the first set of sets that lists values for the
+// label, or else from the template, and leaves out values that the template forbids. It returns nil if no set lists values.
 func valuesOf(key string, template requirements.Set, sets ...requirements.Set) []string {
 	for _, set := range append(sets, template) {
 		if !set.Has(key) || set.Get(key).Complement() {

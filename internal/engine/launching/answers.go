@@ -17,9 +17,9 @@ import (
 )
 
 // Answers cache which new nodes trials of one model have found for pending pods. The key is everything that the answer depends on: the
-// number of pending pods of each class, the unused limits and reservations, and where the pods are that their rules count. A planner asks
-// the same question repeatedly, because different removals can leave the same pods pending. Trials return the same results with and without
-// Answers: see Launching.Recall. Answers are safe for concurrent use.
+// number of pending pods of each class, the unused limits and reservations, and the domains of the pods that their rules count. A planner
+// asks the same question repeatedly, because different removals can leave the same pods pending. Trials return the same results with and
+// without Answers: see Launching.Recall. Answers are safe for concurrent use.
 type Answers struct {
 	m *model.Model
 	w *valuing.Worth
@@ -198,7 +198,7 @@ func (t *Launching) recalled(key string) (known answer, has bool) {
 	return known, true
 }
 
-// keepAnswer caches what was done since the mark, if it changed nothing that existed before.
+// keepAnswer caches the changes since the mark, if they concern only new nodes.
 func (t *Launching) keepAnswer(key string, since trial.Mark, price float64, ok bool) {
 	found, apart := t.answerSince(since)
 	if !apart {

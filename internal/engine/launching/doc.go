@@ -7,7 +7,8 @@
 //
 // The method: if one node is opened for all pods, it is the cheapest offering with enough room. Several nodes are chosen greedily, by the
 // value of the pods that they hold compared with their price, or by a bounded search over such choices. The kinds of nodes for a stage are
-// listed only once. An upper bound on the value of the pods that fit, for one resource, skips kinds that can't be better.
+// listed only once. Kinds that can't be better are skipped: this is known from an upper bound on the value of the pods that fit, computed
+// from one resource.
 //
 // The cost: for each new node, one pass over the kinds that are not skipped; the number of tries limits the search.
 package launching

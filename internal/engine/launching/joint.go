@@ -44,8 +44,8 @@ func (t *Launching) Launch(q planning.Query, below float64) (price float64, ok b
 	return 0, false
 }
 
-// joint returns the nodes that could hold all pending pods of the classes and cost less than most, sorted by price. It has the cheapest
-// node of each pool or, if rules concern the pods, of each of the pool's cells.
+// joint returns the nodes that could hold all pending pods of the classes and cost less than most, sorted by price. The list has the
+// cheapest node of each pool or, if rules concern the pods, of each of the pool's cells.
 func (t *Launching) joint(classes []int32, total []int64, most int64) []state.Node {
 	m := t.M
 	ruled := slices.ContainsFunc(classes, func(class int32) bool { return m.Classes[class].Topology != nil })

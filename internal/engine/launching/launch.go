@@ -48,7 +48,7 @@ func (t *Launching) launchSome(classes []int32, w *valuing.Worth, most int, limi
 	defer func() { t.Fresh = 0 }()
 	for range most {
 		if spent+max(0, w.WaitingNano(t.Trial)-w.Rent) >= limit {
-			break // by their values, nodes for the pending pods cost so much that the limit would be reached
+			break // according to the values of the pending pods, their nodes would cost at least the limit
 		}
 		opened, done := t.launchBest(classes, w, limit-spent)
 		if opened == 0 {

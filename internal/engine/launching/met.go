@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// launchDemand contains what the pods of one or more classes require of a kind of node apart from room: the kinds that they may run on, and
-// the rules that admit them to a cell.
+// launchDemand contains the requirements of pods of one or more classes, apart from room: the kinds of nodes that they may run on, and the
+// rules that admit them to a cell.
 type launchDemand struct {
 	suits    bitset.Set
 	topology *topology.Groups
@@ -27,8 +27,8 @@ const (
 	refused
 )
 
-// metDemands groups kinds of nodes by the demands that they meet. For each group and room it caches the upper bound of the value that such
-// a kind can hold, and the value that it does hold. This saves time because several pools and zones offer the same node.
+// metDemands groups kinds of nodes by the demands that they meet. For each group and room it caches two values of the pods on a node of
+// such a kind: the upper bound, and the actual value. This saves time because several pools and zones offer the same node.
 type metDemands struct {
 	t       *Launching
 	demands []launchDemand

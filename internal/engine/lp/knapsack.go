@@ -1,13 +1,13 @@
 package lp
 
-// Knapsack is the linear program
+// Knapsack is the linear program:
 //
 //	max Σ_c value_c k_c   such that   Σ_c need_c[d] k_c <= room[d] for every resource d,   0 <= k_c <= most_c
 //
-// that fills one node with the pods of the highest total value, in fractions. It is solved by the simplex method with bounded variables,
-// with one row for each resource. Only the values change from one Solve to the next: the last solution remains a valid filling, and each
-// Solve continues from there. A Knapsack is not safe for concurrent use. Knapsacks made by one call of NewKnapsacks share memory: use them
-// from one goroutine only.
+// It fills one node with the pods of the highest total value, in fractions. It is solved by the simplex method with bounded variables, with
+// one row for each resource. Only the values change from one Solve to the next: the last solution remains a valid filling, and each Solve
+// continues from there. A Knapsack is not safe for concurrent use. Knapsacks made by one call of NewKnapsacks share memory: use them from
+// one goroutine only.
 type Knapsack struct {
 	dims int
 	// room is indexed by resource, need by class*dims+resource, most by class. The caller owns these slices.
@@ -162,8 +162,8 @@ func (s *Knapsack) price(value []float64) {
 }
 
 // choose returns the variable to change next; class and slack are both -1 if no change gains anything. It is the slack of a resource whose
-// price is negative. If there is none, it is the class whose change gains most in relation to its value: the class rises from zero (up is
-// true) or falls from its bound. Unless it is a slack, worth is an upper bound on the best filling's value.
+// price is negative. If no price is negative, it is the class whose change gains most in relation to its value: the class rises from zero
+// (up is true) or falls from its bound. Unless the variable is a slack, worth is an upper bound on the best filling's value.
 func (s *Knapsack) choose(value []float64) (class, slack int, up bool, worth float64) {
 	for d, l := range s.lambda {
 		if !s.inSlack[d] && l < -eps {

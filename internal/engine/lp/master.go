@@ -1,10 +1,10 @@
 package lp
 
-// Master is the linear program
+// Master is the linear program:
 //
 //	min Σ_j price_j x_j   such that   Σ_j column_j[i] x_j >= demand_i for every row i,   x >= 0
 //
-// that covers the demand of every row at the lowest price. It is solved by the revised simplex method. Columns are added one by one with
+// It covers the demand of every row at the lowest price. It is solved by the revised simplex method. Columns are added one by one with
 // Enter: callers generate a column when it is needed (column generation; Gilmore and Gomory, 1961). A Master is not safe for concurrent
 // use.
 type Master struct {

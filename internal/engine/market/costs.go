@@ -32,8 +32,8 @@ type Term struct {
 	// that an offering must meet.
 	NodePools []string
 	Where     []requirements.Requirement
-	// One of these fields says what the term does. It adds a percentage of the price so far, USD per hour for each node, or USD per hour
-	// for each unit of a resource. Or it replaces the price, adds nano-USD by offering, or is a commitment.
+	// Exactly one of these fields is set. The term adds a percentage of the price so far (Percent), or USD per hour for each node (PerNode)
+	// or unit of a resource (PerResource). Or it replaces the price (Price), adds nano-USD by offering (Table), or is a commitment.
 	Percent, PerNode, Price *float64
 	PerResource             map[corev1.ResourceName]float64
 	Table                   map[cloudprovider.OfferingKey]int64

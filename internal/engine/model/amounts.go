@@ -42,7 +42,7 @@ type quantityCheck struct{ err error }
 func (c *quantityCheck) types(name string, list []*cloudprovider.InstanceType) {
 	for i, it := range list {
 		if it == nil {
-			continue // Compile refuses it later
+			continue // Compile refuses null types later
 		}
 		at := func(field string) string { return fmt.Sprintf("catalogs[%s][%d]%s", name, i, field) }
 		c.list(it.Capacity, func() string { return at(".capacity") })

@@ -49,14 +49,14 @@ type Options struct {
 }
 
 // WithDeviceMatcher makes Compile, and Update of the compiled models, evaluate selectors of devices with m. Without this option, pods are
-// refused if their claims or device classes have selectors. The reason says so.
+// refused if their claims or device classes have selectors, and the reason says this.
 func WithDeviceMatcher(m devices.Matcher) CompileOption {
 	return func(o *Options) { o.matcher = m }
 }
 
-// WithCatalogs makes Compile use catalogs that were compiled before. They are used for those catalogs in Snapshot.Catalogs that are the
-// same slices as the slices that were passed to CompileCatalog. Other catalogs are compiled as if there were no such option. If
-// NodeOverlays change a list, the changed list is also compiled. Prices of a CostModel are computed for each Model.
+// WithCatalogs makes Compile use catalogs that were compiled before. A compiled catalog is used for a list in Snapshot.Catalogs that is the
+// same slice as the list passed to CompileCatalog. Other lists are compiled as without this option. If NodeOverlays change a list, the
+// changed list is also compiled. Prices of a CostModel are computed for each Model.
 func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
 	return func(o *Options) { o.catalogs = append(o.catalogs, catalogs...) }
 }

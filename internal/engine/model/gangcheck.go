@@ -53,7 +53,8 @@ func checkGangs(s *planning.Snapshot) error {
 	return checkFamilies(s)
 }
 
-// checkFamilies refuses gangs of one parent or ancestor if their topology constraints differ although they state that they share them.
+// checkFamilies refuses gangs of one parent or ancestor if their topology constraints differ although the gangs state that they share these
+// constraints.
 func checkFamilies(s *planning.Snapshot) error {
 	first := map[planning.GangKey]groupPlace{}
 	for i := range s.Gangs {

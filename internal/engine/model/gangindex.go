@@ -41,7 +41,7 @@ type Gang struct {
 	// explanations.
 	Loose *GangOption
 	// Known is the number of domains of the labels that the gang requires, whether it can use them or not. Closed says why the gang can use
-	// none of these domains. It is nil if it can use one.
+	// none of these domains. It is nil if the gang can use a domain.
 	Known  int
 	Closed *GangClosed
 	// Moves are the domains to which the gang could be moved. It is nil if the gang requires no domain, or if members are pending.
@@ -50,7 +50,7 @@ type Gang struct {
 
 // GangClosed says why a gang can use no domain.
 type GangClosed struct {
-	// Keys are the required labels. Unstated are those that no node and no instance type has.
+	// Keys are the required labels. Unstated are the required labels that no node and no instance type has.
 	Keys, Unstated []string
 	// RunIn lists the domains in which members run, if there are several. A node without the label has no value.
 	RunIn []planning.GangDomain

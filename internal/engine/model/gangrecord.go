@@ -81,7 +81,8 @@ func (g *GangRecord) Variants(yield func(like int32, pod *corev1.Pod) bool) {
 
 // NumberedPods says which number each pod of a snapshot has. Equal pods share a number.
 type NumberedPods struct {
-	// Waiting returns the number of a pod of Snapshot.Pods, by index. Bound returns that of a pod of a node, by indexes.
+	// Waiting returns the number of a pod of Snapshot.Pods, by index. Bound returns the number of a node's pod, by the indexes of the node
+	// and of the pod.
 	Waiting func(pod int32) int32
 	Bound   func(node, pod int) int32
 	// Variant returns the number of pods like pod, which is restricted to a domain. original states the topology rules of these pods.

@@ -22,8 +22,8 @@ import (
 // have no pods of their own. While a gang is tried in a domain, its pods are pending as members of such a class. So other parts of planning
 // need no code for gangs.
 
-// The pending states of a gang's pods. They are pending as single pods, or not at all, or in an option. Each option has two states: with
-// the needed pods only, and with all pods.
+// The pending states of a gang's pods. The pods are pending as single pods, or are not pending at all, or are pending in an option. Each
+// option has two states: with the needed pods only, and with all pods.
 const (
 	GangAsPods   = 0
 	GangWithheld = 1
@@ -36,7 +36,8 @@ const mostRunIn = 4
 // gangPods says which number each pod of a snapshot has while its gangs are read. Equal pods share a number. It is the number of the
 // roster's pattern if the model is compiled, and the number of the kind if the model is updated.
 type gangPods interface {
-	// waiting returns the number of a pod of Snapshot.Pods, by index. bound returns that of a pod of a node, by indexes.
+	// waiting returns the number of a pod of Snapshot.Pods, by index. bound returns the number of a node's pod, by the indexes of the node
+	// and of the pod.
 	waiting(pod int32) int32
 	bound(node, pod int) int32
 	// readAs returns the pod from which the pods with the number like are read. This is not pod itself if limits on spot nodes or its run
