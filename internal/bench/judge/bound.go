@@ -158,8 +158,8 @@ type offer struct {
 	accepts map[*shape]bool
 }
 
-// offers returns the nodes that the pools can buy. If several nodes have the same type, the same room and the same values of the labels
-// that pods use, it returns only the cheapest.
+// offers returns the nodes that the pools can buy. Of nodes with equal type, equal resources and equal values of the labels that pods use,
+// it returns only the cheapest.
 func (j *Judge) offers() []*offer {
 	if j.bought != nil {
 		return j.bought

@@ -19,8 +19,7 @@ import (
 // use.
 type Finder struct {
 	*reference.Pass
-	// oneZone allows restricting new nodes to one zone. keepsZone is true while sureOffers may restrict them: in the second attempt of
-	// Narrow.
+	// oneZone allows restricting new nodes to one zone. keepsZone is true while sureOffers may do this: in the second attempt of Narrow.
 	oneZone, keepsZone bool
 	// cheapest is scratch space of the method cheaper. allWanted has all entries that wants has made. wanted has at most the latest lately
 	// of these entries.
@@ -29,8 +28,8 @@ type Finder struct {
 	allWanted map[wantedKey]*wanted
 }
 
-// New returns a finder for nodes of the pass. If oneZone is true and a new node has no type that is sure to pay in all zones, the finder
-// may keep the node to one zone.
+// New returns a finder for nodes of the pass. If oneZone is true and a new node has no type that costs less than its share in every zone,
+// the finder may restrict the node to one zone.
 func New(p *reference.Pass, oneZone bool) *Finder { return &Finder{Pass: p, oneZone: oneZone} }
 
 // Apart returns a finder for another goroutine. The new finder reads shared results, but does not add to them.
@@ -48,8 +47,8 @@ type Group struct {
 // cost of new nodes.
 type Money struct{ Spent, Most int64 }
 
-// Limits on the length of type lists, for pools that don't ask for more. mostTried is for the search, which only needs to know that a
-// command is good. mostListed is for the command; providers use fewer types for one launch.
+// Limits on the length of type lists, for pools that don't ask for more. The search uses mostTried: it needs only one type with which a
+// command is worth it. Commands use mostListed; providers use fewer types for one launch.
 const (
 	mostTried  = 10
 	mostListed = 60
@@ -85,9 +84,10 @@ func (p *Finder) Narrow(group Group, nodes []planning.NewNode, spend Money, limi
 	return nil, why
 }
 
-// sharing restricts each new node to the types that cost less than the node's share of spend.Most. If needs is not nil, a node without such
-// a type gets the larger share needs[i], and the other nodes divide the rest. So a command that saves enough is possible even if the share
-// of one node is too small, because its type costs more in another zone. If needs is nil, all shares are as sharedOut returns them.
+// sharing restricts each new node to the types that cost less than the node's share of spend.Most. If needs is not nil, node i gets the
+// larger share needs[i] if it has no such type, and the other nodes divide the remaining cost. So a command that saves enough is possible
+// even if the share of one node is too small, because its type costs more in another zone. If needs is nil, all shares are as sharedOut
+// returns them.
 func (p *Finder) sharing(group Group, nodes []planning.NewNode, needs []int64, spend Money, limit int) ([]planning.NewNode, *decision.Block) {
 	planned, most, short := int64(0), spend.Most, make([]bool, len(nodes))
 	for i := range nodes {

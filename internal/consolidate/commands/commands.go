@@ -74,7 +74,7 @@ type writer struct {
 	method    []decision.Method
 	receivers [][]planning.ExistingNode
 	// planned are the new nodes with all types that would hold their pods, up to Finder.ToList. openedFor has the first member that each
-	// new node was opened for. from has the members that each new node's pods come from: see cameFrom.
+	// new node was opened for. from has, for each new node, the members that its pods come from: see cameFrom.
 	planned   []planning.NewNode
 	openedFor []*searchcontext.Candidate
 	from      [][]*searchcontext.Candidate

@@ -4,9 +4,9 @@
 // number of nodes that this component removes and launches. A command is a component or a part of it, so no component may become larger
 // than a command may be.
 //
-// Nodes belong together if they were exchanged for one another, directly or in several exchanges, or if their pods share a new node. Their
-// sets are kept as a forest (union-find; Galler and Fischer, An Improved Equivalence Algorithm, 1964). The time of a query is proportional
-// to the lengths of the paths from its nodes to their roots. A query changes nothing, so searches may query in parallel.
+// Nodes belong together if they were exchanged for one another, directly or in several exchanges, or if their pods share a new node. The
+// sets of these nodes are a forest (union-find; Galler and Fischer, An Improved Equivalence Algorithm, 1964). The time of a query is
+// proportional to the lengths of the paths from its nodes to their roots. A query changes nothing, so searches may query in parallel.
 package components
 
 import (
@@ -83,8 +83,8 @@ func (x *Components) Union(roots []*searchcontext.Candidate, group, others []*se
 	return roots, size
 }
 
-// Sharing returns the other candidates whose pods may be on the same new nodes as the group's pods: candidates whose pods were on nodes of
-// the group, and candidates for which the new nodes grown were opened. It returns nil if no new node is involved.
+// Sharing returns the other candidates whose pods may be on the same new nodes as the group's pods. These are candidates whose pods were on
+// nodes of the group, and candidates for which the new nodes in grown were opened. It returns nil if no new node is involved.
 func (x *Components) Sharing(group []*searchcontext.Candidate, opened, grown []int) []*searchcontext.Candidate {
 	if len(opened)+len(grown) == 0 {
 		return nil

@@ -88,8 +88,8 @@ func (g *Options) continued(ctx context.Context, f *survey.Fleet, m *Memory, sig
 
 // again continues the search from the memory's plan. It makes the commands of that plan again if they are still possible. Of the remaining
 // nodes, it checks those that have changed, and those that may be removable now because of a change elsewhere. It returns a nil search if
-// too much has changed. looked counts how often nodes were checked again since the last plan without a memory. A pending pod that is gone
-// counts as one changed node, because it may have left room on any node.
+// too much has changed. looked counts how often nodes were checked again since the last plan without a memory. A pending pod that no longer
+// exists counts as one changed node, because any node may have more free room without it.
 func (g *Options) again(ctx context.Context, start *searchcontext.Context, m *Memory, sight *sighting.Sighting) (s *searching.Search, looked int, err error) {
 	n := len(start.Candidates)
 	if n < leastAgain {

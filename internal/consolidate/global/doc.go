@@ -4,9 +4,9 @@
 // The input is a survey.Fleet, complete Options, and perhaps the Memory of an earlier plan. The output is a plan of many commands in waves,
 // with a verdict for each node, and a Memory for the next plan. disruption.Global is this planner.
 //
-// It uses packages that each answer one question: searchcontext weighs the candidates, searching looks for steps by a local search with
-// undo, and ordering puts the commands in waves. docs/algorithm.md explains it with figures. The search takes nearly all the time of a
-// plan. Options.Work limits its number of what-ifs. If little has changed since the plan of the Memory, only the changes are examined.
+// Each step has its own package: searchcontext prepares the candidates, searching finds steps by a local search with undo, and ordering
+// puts the commands in waves. docs/algorithm.md explains the method with numbers. The search takes nearly all the time of a plan.
+// Options.Work limits its number of what-ifs. If little has changed since the plan of the Memory, only the changes are examined.
 //
 //	plan      commands, waves, verdicts                       plan.go, settings.go, options.go
 //	memory    what a plan leaves for the next                 memory.go, memoryuntil.go, again.go

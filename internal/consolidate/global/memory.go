@@ -104,7 +104,7 @@ func reachOf(p *reference.Plan) float64 {
 func (m *Memory) Looked() int { return m.looked }
 
 // MovesApart compares the memory with the fleet. It returns the names of the nodes whose pods would move differently, and the number of
-// nodes that the memory knows. apart must be empty: otherwise the next plan would rely on wrong data.
+// nodes in the memory. apart must be empty: otherwise the next plan would rely on wrong data.
 func (g *Options) MovesApart(ctx context.Context, f *survey.Fleet, m *Memory) (apart []string, known int, err error) {
 	with, err := g.context(ctx, f, m)
 	if err != nil {

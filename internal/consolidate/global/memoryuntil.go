@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// until returns the time until which a plan of the same fleet stays the same. It is the earliest future time at which something that the
+// until returns the first time at which a plan of an unchanged fleet may differ. It is the earliest future time at which something that the
 // plan depends on begins or ends: for example a block, the window of a budget, or a pause after failures. It is zero if there is no such
 // time. It ignores times that only change the survey, because Sighting.Same compares the surveys.
 func (g *Options) until(s *searching.Search, plan *reference.Plan) time.Time {

@@ -1,8 +1,8 @@
 // Package knapsack answers one question: which of many choices have the highest total value, if each uses parts of several budgets and no
 // budget may be exceeded?
 //
-// The input is choices with their value and their use of each budget, and the room of each budget, all as whole numbers. The output is the
-// indices of the chosen ones. The package knows nothing of nodes.
+// The input is choices with their value and their use of each budget, and the available amount of each budget, all as whole numbers. The
+// output is the indices of the chosen ones. The package knows nothing of nodes.
 //
 // This is the multidimensional 0-1 knapsack problem (Kellerer, Pferschy and Pisinger, Knapsack Problems, 2004, chapter 9). If only one
 // budget is binding, for instance because only one NodePool has a budget, the problem is solved exactly by dynamic programming (Bellman).
@@ -32,8 +32,8 @@ const (
 
 // Choose returns the indices of the choices with the highest total value that exceed no budget, in ascending order. If only one budget is
 // binding and the table of the dynamic program is not too large, the result is exact. If several are binding, Choose takes choices by their
-// value per share of the budget that they use most. Then it exchanges one choice for another, one for two, or two for one, while this
-// increases the total value. Choices without value are left out.
+// value per share of the budget that they use most. Then it exchanges one choice for another, one choice for two others, or two choices for
+// one, while this increases the total value. Choices without value are left out.
 func Choose(list []Choice, room []int64) []int {
 	var open []int
 	for i := range list {

@@ -6,7 +6,7 @@ package money
 
 import "math"
 
-// NanoPerUSD is the unit in which planners compute with money: sums of it are exact in any order.
+// NanoPerUSD is the number of billionths in a USD. Planners compute with whole billionths, because their sums are exact in any order.
 const NanoPerUSD = 1e9
 
 // Unlimited is more than any price, in billionths of a USD per hour.

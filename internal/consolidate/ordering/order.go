@@ -57,8 +57,8 @@ type Order struct {
 }
 
 // Order groups the commands in waves. If spread rules make places depend on the order of the commands, it executes commands on a trial
-// until it finds a possible order. If some commands can't be executed in any order, it also tries the unrefined commands, either in place
-// of these commands or in place of all. It takes the result with the highest value. The remaining commands are left for the next plan.
+// until it finds a possible order. If some commands can't be executed in any order, it also tries unrefined commands, either instead of
+// these commands or instead of all commands. It takes the result with the highest value. The remaining commands are left for the next plan.
 func (p *Planner) Order(ctx context.Context, found Found) (*Order, error) {
 	list, out := found.Commands, &Order{Left: map[*searchcontext.Candidate]*decision.Block{}}
 	ruled := found.Ruled

@@ -174,7 +174,7 @@ func (p *Prover) number(y decision.FloorPrices) int {
 }
 
 // Prove looks for a proof that removing the node alone saves less than required, in nano-USD per hour. It returns nil if it finds no proof,
-// or if no new node is possible for a pod that needs one: in this case the reason is not money.
+// or if a pod needs a new node but none is possible: then the node stays for another reason than its cost.
 func (p *Prover) Prove(n *Node, required int64) *decision.Proof {
 	if p == nil || n.Price == 0 {
 		return nil

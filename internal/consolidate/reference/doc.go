@@ -1,10 +1,10 @@
 // Package reference answers one question: what would Karpenter's methods do with this fleet, one after another?
 //
-// The input is a survey.Fleet and options. The output is a plan: commands, and for each node what happens to it or what keeps it from each
-// method. The methods are emptiness, drift of static pools, drift, multi-node consolidation and single-node consolidation (Karpenter's
-// documentation, Disruption). The first method that finds something ends the pass. disruption.Reference is this planner. The planner of the
-// whole fleet (package global) uses passes of this package for the tasks of both planners: empty nodes, static pools, and the instance
-// types of new nodes.
+// The input is a survey.Fleet and options. The output is a plan. It has commands and, for each node, its command or the blocks that keep it
+// from each method. The methods are emptiness, drift of static pools, drift, multi-node consolidation and single-node consolidation
+// (Karpenter's documentation, Disruption). The first method that finds something ends the pass. disruption.Reference is this planner. The
+// planner of the whole fleet (package global) uses passes of this package for the tasks of both planners: empty nodes, static pools, and
+// the instance types of new nodes.
 //
 // A trial.Trial hides nodes and places their pods. It decides whether nodes can be removed. Emptiness and static drift need no trial.
 // Multi-node consolidation tries as many sets as its bisection has steps. Single-node consolidation and drift try one candidate after

@@ -156,9 +156,9 @@ func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option plan
 	}
 }
 
-// otherTypes drops types that cost at least as much as the cheapest node of the batch whose type is in whole. Keeping that node and
-// removing only the others costs no more and evicts fewer pods. whole has the types before the limit to one capacity type: an existing node
-// need not be launched, so its capacity type does not matter.
+// otherTypes drops types that cost at least as much as the cheapest node of the batch whose type is in whole. With such a type, it costs no
+// more to keep that node and to remove only the other nodes, and this evicts fewer pods. whole has the types before the limit to one
+// capacity type: an existing node need not be launched, so its capacity type does not matter.
 func otherTypes(batch []*decision.Candidate, whole, list []Priced) []Priced {
 	least := int64(math.MaxInt64)
 	for _, c := range batch {

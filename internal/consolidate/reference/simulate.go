@@ -152,7 +152,8 @@ func Settled(ctx context.Context, f *survey.Fleet, q planning.Query) (*Simulator
 }
 
 // remove simulates the removal of all candidates together, or returns the block if pods have no place. A gang that requires or prefers one
-// domain goes where provisioning would place it: to the domain in which new nodes cost least, with the preferences that the premium allows.
+// domain is placed as provisioning would place it: in the domain in which new nodes cost least, with the preferences that the premium
+// allows.
 func (s *simulator) remove(ctx context.Context, batch []*decision.Candidate) (*simulation, *decision.Block, error) {
 	ways, nowhere := s.ways(batch)
 	best, err := gangs.MostWishes(trial.Wishes(ways, s.query), s.query.Premium(), func(kept int) (*simulation, error) {

@@ -129,5 +129,5 @@ func (t *Trier) launchFully(ctx context.Context, most int64) (*decision.Block, e
 	return nil, nil
 }
 
-// placeWork is the number of what-ifs that one full placement counts as in Effort.Work.
+// placeWork is the number of what-ifs that Effort.Work adds for one full placement.
 const placeWork = 50

@@ -36,8 +36,8 @@ func (r *Replay) saves(cmd *decision.Command, mark trial.Mark) (*decision.Reject
 }
 
 // leastCost returns the present cost of the replacements, in nano-USD per hour. Each replacement costs as much as the cheapest offering
-// that it may be launched as. bins are the same nodes with all suitable offerings at present prices. known is false if none of a
-// replacement's offerings is in bins.
+// that it may be launched as. bins has the same replacements, each with all suitable offerings at present prices. known is false if none of
+// a replacement's offerings is in bins.
 func leastCost(planned []decision.Replacement, bins []planning.NewNode) (sum int64, known bool) {
 	if len(planned) != len(bins) {
 		return 0, false

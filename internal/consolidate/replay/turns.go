@@ -11,9 +11,9 @@ import (
 )
 
 // putInTurns puts pods on the command's nodes in rounds: in each round, each node takes as many of its pods as it can take now. For
-// example, if two new nodes are in two zones, a spread constraint can prevent that one node takes all its pods before the other has some.
-// All new nodes are opened before the first pod is put. This is as in the cluster, where all new nodes exist before the first pod is
-// evicted. It returns the order in which pods were put, or nil if this does not give all pods a place.
+// example, if two new nodes are in different zones, a spread constraint can forbid putting all pods of the first node before any pod of the
+// second node. All new nodes are opened before the first pod is put. This is as in the cluster, where all new nodes exist before the first
+// pod is evicted. It returns the order in which pods were put, or nil if this does not give all pods a place.
 func (r *Replay) putInTurns(ctx context.Context, cmd *decision.Command) ([]planning.PodKey, error) {
 	turns, ok := r.turns(cmd)
 	if !ok {

@@ -127,8 +127,8 @@ func (x *Context) weighTied(t *survey.Tie) {
 	}
 }
 
-// fill sets the fields of the candidate. was is the candidate in an earlier plan with the same PodDisruptionBudgets, or nil if there is
-// none.
+// fill sets the fields of the candidate. was is the same candidate in an earlier plan with the same PodDisruptionBudgets, or nil if that
+// plan does not have it.
 func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.UID]time.Time, was *Candidate) {
 	*c = Candidate{Candidate: from, Tie: x.Fleet.TieOf(from.Name), NanoPrice: money.NanoUSD(from.Price), PodWorth: money.NanoUSD(x.Worth.Node(from.Name)), Refused: x.Fleet.Refuses(from)}
 	c.Blocked = c.Refused[survey.Consolidating]

@@ -13,8 +13,8 @@ import (
 )
 
 // removeTied removes groups of nodes that can only be removed together, because a gang on them is moved as a whole. For each group and each
-// possible move of its gangs, it tries two removals: one puts pods in free room of existing nodes first (UseRoom), the other puts all pods
-// on new nodes as provisioning would (LikeProvisioning). It executes the removal with the highest value.
+// possible move of its gangs, it tries two removals: the first puts pods in free room of existing nodes if possible (UseRoom), the second
+// puts all pods on new nodes as provisioning would (LikeProvisioning). It executes the removal with the highest value.
 func (s *Search) removeTied(ctx context.Context) error {
 	limit := min(s.most, s.Work+s.most/tiedShare)
 	for _, group := range s.tied() {
@@ -242,7 +242,7 @@ func tiedBlock(c *searchcontext.Candidate, why *decision.Block) *decision.Block 
 	return c.Tie.Block(c.Candidate, why)
 }
 
-// causeOf returns the cause of a block: for a gang, the block of the node that keeps the whole gang, and otherwise why itself.
+// causeOf returns the cause of a block. For a gang, this is the block of the node that keeps the whole gang; otherwise it is why itself.
 func causeOf(why *decision.Block) *decision.Block {
 	if why.Code == decision.BlockGang && why.Because != nil {
 		return why.Because

@@ -39,8 +39,8 @@ func (s redo) recall(reasons map[string]*decision.Block, changed map[string]bool
 	}
 }
 
-// lookAt consolidates the named nodes as refinement does: each alone and, unless there are too many candidates (Many), also in groups and
-// with all strategies.
+// lookAt consolidates the named nodes as refinement does. It tries each node alone. Unless there are too many candidates (Many), it also
+// tries groups and all strategies.
 func (s redo) lookAt(ctx context.Context, names map[string]bool) error {
 	s.partly, s.Refining, s.Strict = true, true, true
 	s.most = min(s.most, s.Work+workAgain*len(names))

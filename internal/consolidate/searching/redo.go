@@ -200,7 +200,7 @@ func (s redo) waitingFor(members []*searchcontext.Candidate, anyway bool) map[pl
 	return out
 }
 
-// putSome puts pods at their places in the command, as far as these still exist: each pod of an existing node alone, and the pods of a new
+// putSome puts pods at their places in the command if these still exist. It puts each pod on an existing node alone, and all pods of a new
 // node together.
 func (s redo) putSome(cmd *decision.Command) error {
 	for i := range cmd.Receivers {

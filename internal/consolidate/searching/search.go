@@ -23,7 +23,7 @@ type Search struct {
 	// start is the mark of the trial before the first attempt.
 	start trial.Mark
 	// considered are the candidates that the search may remove. At first these are all candidates of the context. During refinement they
-	// are the remaining candidates, and those made of new nodes: see release.
+	// are the remaining candidates, and the candidates made of new nodes: see release.
 	considered []*searchcontext.Candidate
 	// partly means that the search looks at only part of the fleet: see redo.lookAt.
 	partly bool
@@ -149,7 +149,7 @@ func (s *Search) removeSingly(ctx context.Context) error {
 	return s.tryEach(ctx, &singly{s.free(), removing.OnlyRoom})
 }
 
-// replaceSingly tries to remove single nodes of which some pods have no room on other nodes: these pods get a new node that costs less.
+// replaceSingly tries to replace single nodes: pods without room on other nodes get a new node that costs less than the old node.
 func (s *Search) replaceSingly(ctx context.Context) error {
 	return s.tryEach(ctx, &singly{s.free(), removing.UseRoom})
 }

@@ -48,7 +48,7 @@ func See(f *survey.Fleet) Sighting {
 	return out
 }
 
-// Same reports whether both fleets must have the same plan, apart from the effects of time: see Options.until of package global.
+// Same reports whether both fleets must have the same plan if time has no effect. For effects of time, see Options.until of package global.
 func (s *Sighting) Same(o *Sighting) bool {
 	if len(s.machines) != len(o.machines) || !s.SameWorld(o) || !s.sameBounds(o) || !s.sameCandidates(o) {
 		return false

@@ -31,8 +31,8 @@ type Input struct {
 	Refusals  *Refusals
 }
 
-// Fleet is a cluster as disruption sees it at one moment: which nodes are candidates, and why the others are not. It is
-// read-only and safe for concurrent use.
+// Fleet is a cluster as disruption sees it at one moment. It says which nodes are candidates, and why other nodes are not. It is read-only
+// and safe for concurrent use.
 type Fleet struct {
 	// Candidates may be disrupted by eventual methods. Those without PodBlock may also be disrupted by graceful methods. They are sorted by
 	// name. Blocked are all other nodes, with their blocks.

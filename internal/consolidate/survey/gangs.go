@@ -104,8 +104,8 @@ func (f *Fleet) block(tie *Tie, w *wholeGangs, why *decision.Block) {
 	f.Candidates = slices.DeleteFunc(f.Candidates, func(c *decision.Candidate) bool { return f.ByName[c.Name] == nil })
 }
 
-// blockOf returns the block of one node of the tie: a copy of why, with the first pod of the list that belongs to a gang of the tie, and
-// with that gang.
+// blockOf returns the block of one node of the tie. It is a copy of why that names the first pod of the list which belongs to a gang of the
+// tie, and that gang.
 func (t *Tie) blockOf(list []*corev1.Pod, why *decision.Block) *decision.Block {
 	out := *why
 	out.Code = decision.BlockGang
@@ -253,7 +253,7 @@ func (w *wholeGangs) look(node string, list []*corev1.Pod) {
 
 // ties returns the groups of nodes that must be removed together. A group has the nodes of a gang that runs on several nodes, or that
 // requires or prefers one domain. Gangs that share a node, or that are moved together (see Gang.MovedWith), belong to the same group. A
-// gang on one node without a required or preferred domain, and without gangs that are moved with it, makes no group: it is removed with its
+// gang makes no group if it runs on one node, requires or prefers no domain, and no other gangs are moved with it: it is removed with its
 // node.
 func (w *wholeGangs) ties() []*Tie {
 	of, ofParent := map[string]*Tie{}, map[planning.GangKey]*Tie{}

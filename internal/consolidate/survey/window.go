@@ -49,8 +49,8 @@ func (l *BudgetTracker) NextWindow(c *decision.Candidate, r decision.Reason) dec
 }
 
 // frees is called if the budget has no room for the amount at the given time. It returns the first later time with room if nothing but the
-// time changes: the calendar's window closes, so that the budget does not apply, or enough earlier disruptions leave the budget's window.
-// It returns zero if there is no such time.
+// time changes. At that time either the calendar's window closes, so that the budget does not apply, or enough earlier disruptions have
+// left the budget's window. It returns zero if there is no such time.
 func (b *book) frees(amount float64, now, at time.Time) time.Time {
 	closes, room := b.closing(now, at), b.roomAgain(amount, now, at)
 	if closes.IsZero() || !room.IsZero() && room.Before(closes) {

@@ -20,8 +20,8 @@ import (
 // Plan.Order is an order in which kube-scheduler would bind the pods exactly as planned, once all planned nodes exist. Pods are usually
 // placed in such an order. But sometimes a node's labels are decided only when a later pod joins it. Then the node adds a domain that
 // spreads of earlier pods did not count, and the pod that fills this domain must be bound before those pods. kube-scheduler also has its
-// own order, that of its queue. If equal pods get the places of a plan in the order of kube-scheduler's queue, kube-scheduler can follow
-// most plans.
+// own order, the order of its queue. If equal pods get the places of a plan in the order of kube-scheduler's queue, kube-scheduler can
+// follow most plans.
 
 // bindOrder returns the pods that the trial has placed, in an order in which they can be bound. If queueOrder finds an order, it is that
 // order: the order of kube-scheduler's queue as far as rules allow. Otherwise it is as close as possible to the order in which the pods

@@ -23,8 +23,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// ProofOf returns a proof for the pods that the trial put on new nodes: the problem of placing them, with a value for each item. order
-// returns the order in which pods are bound.
+// ProofOf returns a proof for the pods that the trial put on new nodes. A proof is the problem of placing these pods, with a value for each
+// item. order returns the order in which pods are bound.
 func (t Certifying) ProofOf(ctx context.Context, order func() []state.Binding) *trial.Proof {
 	if t.Proof != nil && t.M.Gangs == nil {
 		return t.Proof
@@ -173,8 +173,8 @@ func Certificate(m *model.Model, pf *trial.Proof) *planning.Certificate {
 	return out
 }
 
-// certificateClasses converts the items to classes. Items of one bundle that have the same value become one class: the proof limits how
-// many of them a node holds in total, not how many of each item.
+// certificateClasses converts the items to classes. Items of one bundle that have the same value become one class: the proof limits the
+// total number of these items on a node, not the number of each item.
 func certificateClasses(m *model.Model, out *planning.Certificate, pf *trial.Proof) {
 	type together struct {
 		bundle int

@@ -127,8 +127,8 @@ func (c *Claims) of(pod *corev1.Pod) ([]*devices.Claim, error) {
 	return c.network.of(pod, claims)
 }
 
-// all returns the claims for which the pod needs devices: those of its whole group if the pod leads one, and none if it follows another
-// pod.
+// all returns the claims for which the pod needs devices. If the pod leads a group, these are the claims of the whole group; if it follows
+// another pod, it has none.
 func (c *Claims) all(pod *corev1.Pod) ([]*devices.Claim, error) {
 	if wrong := c.unnamed(&pod.Spec); len(wrong) > 0 {
 		return nil, fmt.Errorf("a container claims the devices of %q, which spec.resourceClaims does not name", wrong[0])

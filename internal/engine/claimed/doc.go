@@ -12,6 +12,6 @@
 // is a resource of the model's table. Devices that serve an extended resource are counted for pods that request this resource. Pods that
 // share the devices of allocated claims follow each other, as if they had pod affinity.
 //
-// The cost: each distinct claim is matched with each inventory once, when the model is compiled; [Index.Stand] and [Index.Has] say when
-// it must be compiled again.
+// The cost: each distinct claim is matched with each inventory once, when the model is compiled; [Index.Stand] and [Index.Has] say when the
+// model must be compiled again.
 package claimed

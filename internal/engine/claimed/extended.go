@@ -150,9 +150,9 @@ func (x *Index) Unplugged(allocatable corev1.ResourceList) map[corev1.ResourceNa
 	return out
 }
 
-// fill sets the device amounts in the vector into: those of a node with these units, plus the amounts in further, which may be nil. into
-// already contains the node's other amounts. For an extended resource that no device plugin serves (unplugged), fill also sets the amount
-// that devices can serve.
+// fill sets the device amounts in the vector into to the amounts of a node with these units plus the amounts in further, which may be nil.
+// into already contains the node's other amounts. For an extended resource that no device plugin serves (unplugged), fill also sets the
+// amount that devices can serve.
 func (x *Index) fill(units devices.Units, further []int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) {
 	have := x.fillExtended(func(resource string) int64 { return x.Counts.Serves(units, resource) }, unplugged, into)
 	room := x.Counts.Room(units, have)

@@ -16,8 +16,8 @@ import (
 
 // Pods that share a ResourceClaim with devices of one node run on that node together. They are planned as one pod. The first pod, the
 // leader, requests the resources and devices of all of these pods. The other pods follow it without requests. So the leader's node has room
-// for all of these pods, and all of them must select it. Other rules of the followers are checked when they are placed: if a rule of one of
-// them excludes the node, all of them stay pending.
+// for all of these pods, and all of them must select it. Other rules of the followers are checked when the pods are placed. If a rule of
+// one follower excludes the node, the whole group stays pending.
 
 // deviceGroup is a group of pods that share claims, directly or through other pods.
 type deviceGroup struct {

@@ -51,7 +51,7 @@ func commonToleration(a, b *corev1.Toleration) (corev1.Toleration, bool) {
 		return corev1.Toleration{}, false
 	}
 	both := *a
-	if both.Operator == corev1.TolerationOpExists { // any value: use the value of the other toleration
+	if both.Operator == corev1.TolerationOpExists { // a tolerates any value: use the value of b
 		both.Operator, both.Value = b.Operator, b.Value
 	} else if b.Operator != corev1.TolerationOpExists && !sameValue(a, b) {
 		return corev1.Toleration{}, false

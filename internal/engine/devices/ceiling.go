@@ -103,8 +103,8 @@ func (c *ceilingOf) mark(at int, a *alternative) {
 	}
 }
 
-// lessen replaces amounts in least[i][at] by those in amounts that are smaller. least[i][at] has the smallest amounts that a request of the
-// kind takes of the shared device i.
+// lessen lowers each entry of least[i][at] to the corresponding entry of amounts, if that is smaller. least[i][at] has the smallest amounts
+// that a request of the kind takes of the shared device i.
 func (c *ceilingOf) lessen(i int32, at int, amounts []int64) {
 	if c.least[i] == nil {
 		c.least[i] = map[int][]int64{}

@@ -44,8 +44,8 @@ func (n *nodeUnits) keepWith(c *constraint, kinds []int) {
 	}
 }
 
-// apart reports whether none of the kinds is varied, and each device that serves one of them serves no other kind, is not shared, and uses
-// no counters.
+// apart reports whether no kind in the list is varied, and each device that serves such a kind serves no other kind, is not shared, and
+// uses no counters.
 func (n *nodeUnits) apart(kinds []int) bool {
 	of := bitsOf(kinds)
 	for i, set := range n.sets {
@@ -118,8 +118,8 @@ func (n *nodeUnits) claimsOf(have map[int]int, kinds []int) int {
 	return claims
 }
 
-// concerned reports whether the kind is in the bundle and the constraint applies to its chosen alternative, or to its first one if none was
-// chosen.
+// concerned reports whether the kind is in the bundle and the constraint applies to its chosen alternative, or to its first alternative if
+// no alternative was chosen.
 func (n *nodeUnits) concerned(at int, bundle string, c *constraint) bool {
 	x := &n.list[at]
 	a := x.alternatives[0]

@@ -252,8 +252,8 @@ func (c *Counts) pluggedIn(w *weighted, plugins map[string]int64) int64 {
 	return sum
 }
 
-// meets returns how many requests of a varied kind a node with these units can meet: none if each takes more devices there than on any
-// known node.
+// meets returns how many requests of a varied kind a node with these units can meet. It returns 0 if a request takes more devices there
+// than on any known node.
 func (c *Counts) meets(u Units, at int) int64 {
 	if s := u.varied[at]; s.takes <= c.weights[at] {
 		return s.times

@@ -14,7 +14,7 @@ type Code string
 
 // The codes are in the order of the checks: a later code is closer to an allocation.
 const (
-	// MissTooMany: the requests up to this one ask for more devices than a claim can have, on any node.
+	// MissTooMany: the requests up to and including this one ask for more devices than a claim can have on any node.
 	MissTooMany Code = "TooMany"
 	// MissNoDevices: the node has no devices.
 	MissNoDevices Code = "NoDevices"

@@ -5,8 +5,8 @@ import (
 )
 
 // countShared counts the devices that several claims can share. Each device is counted as often as its capacities allow, for all kinds
-// together. A device that could serve a varied kind is counted for only one of its kinds; the next such device is counted for the next of
-// its kinds.
+// together. A device that could serve a varied kind is counted for only one of its kinds; the following such device is counted for its
+// following kind.
 func (n *nodeUnits) countShared() {
 	turn := 0
 	for i, set := range n.sets {

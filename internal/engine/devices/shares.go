@@ -48,8 +48,8 @@ const (
 	maxShareUnit = 1 << 14
 )
 
-// sharesOf returns the shares of the nodes' groups, at most maxShares. It omits a share if an entry of sets or an earlier share limits the
-// same kinds in the same way.
+// sharesOf returns the shares of the nodes' groups, at most maxShares. It omits a share if an entry of sets or an earlier share already
+// sets the same limit.
 func sharesOf(nodes []Units, sets []kindSet) []weighted {
 	var out []weighted
 	for i := range nodes {

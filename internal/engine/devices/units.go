@@ -20,7 +20,7 @@ type Units struct {
 	choice map[int]int
 }
 
-// share is what a node has for a varied kind: how many devices a request takes there, and how many such requests it can meet.
+// share says how a node meets requests of a varied kind: how many devices a request takes, and how many such requests the node can meet.
 type share struct{ takes, times int64 }
 
 // manyUnits is the largest number of units for one shared device.
@@ -200,8 +200,8 @@ func (k *Kinds) firstOf(at int) bool {
 }
 
 // dropImpossible removes all devices from a bundle's kinds if the scheduler would not allocate the bundle's claim on the node. It checks
-// this only if an alternative asks for all devices: if constraints exclude one of them, the scheduler gives up, whatever other alternatives
-// there are.
+// this only if an alternative asks for all devices: if constraints exclude one of these devices, the scheduler gives up and tries no other
+// alternative.
 func (n *nodeUnits) dropImpossible(first int) {
 	kinds := kindSet{}
 	all := false

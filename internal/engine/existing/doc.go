@@ -8,10 +8,10 @@
 // equal labels and taints for all pods. An [Acceptance] says which group accepts which shape of pods. [Standings] say how much of
 // commitments the nodes use, according to the offerings that a [Seller] finds for them.
 //
-// The method: before registration the data of the NodeClaim are used, after registration those of the Node ([ViewOf]). Allocatable amounts
-// are reduced by bound pods, by DaemonSet pods that are not bound yet, and by volumes that are still attached; a volume that several pods
-// share counts once. Nodes are grouped only by the labels that pods or rules ask about. The answer for each pair of group and shape is
-// computed once and cached.
+// The method: before registration the data of the NodeClaim are used, after registration the data of the Node ([ViewOf]). Allocatable
+// amounts are reduced by bound pods, by DaemonSet pods that are not bound yet, and by volumes that are still attached; a volume that
+// several pods share counts once. Nodes are grouped only by the labels that pods or rules ask about. The answer for each pair of group and
+// shape is computed once and cached.
 //
 // The cost: a pass over nodes and their pods. After a change, unchanged nodes are grouped by their previous group and by the labels that
 // pods did not ask about before ([Regrouping]).

@@ -82,8 +82,8 @@ func newExplanations(t *trial.Trial) *explanations {
 }
 
 // twinPools returns, for each pool, the index of the first pool that is equal for all pods. Equal pools launch the same nodes with the same
-// labels except for the pool's name, which no pod requires, and have no limits. So a check that keeps a pod out of one pool also keeps it
-// out of the other.
+// labels except for the pool's name, which no pod requires, and have no limits. So a check that keeps a pod out of a pool also keeps the
+// pod out of all equal pools.
 func twinPools(m *model.Model) []int {
 	out := make([]int, len(m.Pools))
 	for i, p := range m.Pools {

@@ -134,9 +134,9 @@ func (x misses) honoursTaints() bool {
 	return x.c.Topology != nil && slices.ContainsFunc(x.c.Topology.Owns, func(g int32) bool { return x.m.Topology[g].Filter.Taints })
 }
 
-// likeButForTaints returns the index of the first pool that launches the same nodes as the pool with the index at, with the same minValues
-// and the same labels except for the pool's name, if neither has limits. It returns at if there is no such pool, or if pods require the
-// label with the pool's name.
+// likeButForTaints returns the index of the first pool that may differ only in taints and name from the pool with the index at. Both pools
+// must have no limits, the same minValues, and nodes with the same labels except for the pool's name. It returns at if there is no such
+// pool, or if pods require the label with the pool's name.
 func (x *explanations) likeButForTaints(at int32) int32 {
 	if x.untainted == nil {
 		x.untainted = make([]int32, len(x.t.M.Pools))
@@ -210,8 +210,8 @@ func (x misses) askWithout(at int32, p *nodepool.Pool, demand int, keys []string
 // maxPairKeys is the maximum number of labels of which all pairs are tried.
 const maxPairKeys = 4
 
-// pair returns the nearest pair of changes: leaving out the pods' requirements on two labels, or on one label and the check that nodes then
-// fail.
+// pair returns the nearest pair of changes. Both changes leave out the pods' requirements on a label, or the second change corrects the
+// check that nodes then fail.
 func (x misses) pair(at int32, p *nodepool.Pool) *planning.NearestMiss {
 	var best pairFinding
 	d := x.demands[0]

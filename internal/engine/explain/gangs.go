@@ -201,7 +201,7 @@ func (t gangFaults) couldHold(number int32, o *model.GangOption) bool {
 	if !slices.ContainsFunc(shares, func(s state.Share) bool {
 		return len(t.M.Classes[s.Class].Stages) > 0 || t.M.Classes[s.Class].Topology != nil
 	}) {
-		return false // only a lack of room on nodes can be the cause; room is counted last because that is the most work
+		return false // now only a lack of room can be the cause; room is counted last because counting it takes the most work
 	}
 	return !slices.ContainsFunc(shares, func(s state.Share) bool {
 		c := t.M.Classes[s.Class]

@@ -123,8 +123,8 @@ func (x nodeFaults) tooSmall(node int32, f *nodeFailings) planning.NodeExample {
 	return e
 }
 
-// refusingOn returns the rules each of which alone keeps the pods off the node: either those for host ports or all others. If noticed is
-// set, it leaves out spreads that ignore the node.
+// refusingOn returns the rules each of which alone keeps the pods off the node: either only rules about host ports or only other rules. If
+// noticed is set, it leaves out spreads that ignore the node.
 func (x nodeFaults) refusingOn(node int32, check planning.NodeCheck, noticed bool) []planning.Rule {
 	h := x.hostOf(node)
 	if h == nil || x.c.Topology == nil {

@@ -80,8 +80,8 @@ func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key str
 	q.rows.And(some)
 }
 
-// assignments returns the combinations of values for the pool's open labels with which a node meets the demand. A topology key takes each
-// of its values; another label takes one suitable value.
+// assignments returns the combinations of values for the pool's open labels with which a node meets the demand. For a topology key, it uses
+// each value; for any other label, it uses one suitable value.
 func (x *explainer) assignments(p *nodepool.Pool, demand match.Needs) []nodepool.Assignment {
 	sets := []requirements.Set{{}}
 	seen := map[string]bool{}

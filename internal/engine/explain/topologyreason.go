@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// rule is one topology rule as users state it: a constraint of the pod, the anti-affinity of placed pods, or a host port.
+// rule is one topology rule as users state it. It is a constraint of the pod, the anti-affinity of placed pods, or a host port.
 type rule struct {
 	kind topology.Kind
 	// own means that the pod itself states the rule; otherwise other pods state it.

@@ -8,8 +8,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// fillBalanced fills the node so that no resource runs out long before the others. Each step takes the next item, in the order of value, of
-// those that mainly need the resource of which the node has the most left. An item may have several entries in k.Trial: see mergeTrial.
+// fillBalanced fills the node so that no resource runs out long before the others. Each step finds the resource with the largest free
+// share, and takes the next item that mainly needs this resource, in the order of skewedOf. An item may have several entries in k.Trial:
+// see mergeTrial.
 func (k *Packer) fillBalanced(o int32) int64 {
 	p, opt := k.p, &k.p.Options[o]
 	k.begin(opt)
@@ -124,7 +125,7 @@ func dominant(need, alloc []int64) int {
 	return at
 }
 
-// richest returns, of the resources for which an item is left to try, the one with the largest free share, or -1 if no item is left.
+// richest returns the resource with the largest free share among those for which an item is left to try, or -1 if no item is left.
 func (k *Packer) richest(opt *pricing.Option, lists [][]int32) int {
 	best, at := -1.0, -1
 	for d, list := range lists {

@@ -127,8 +127,8 @@ func (k *Packer) offerFor(o int32) offer {
 }
 
 // fill puts a good filling of one node of the option, from the remaining items, into k.Trial. It returns the value of this filling. It
-// tries two strategies: to take items in the order of value, and to always take items that mainly need the resource of which the node has
-// the most left.
+// tries two strategies. The first takes items in the order of value. The second always takes items that mainly need the resource with the
+// largest free share.
 func (k *Packer) fill(o int32) int64 {
 	opt := &k.p.Options[o]
 	if k.gate != nil && !k.gate.Open(o) {
@@ -252,8 +252,8 @@ func (k *Packer) weights(o int32) []float64 {
 	return w
 }
 
-// buyAll adds nodes of the option with the filling in k.Trial: as many as there are pods for or, if there is a gate, at most one. It
-// reports whether at least one could be bought.
+// buyAll adds nodes of the option with the filling in k.Trial. If there is a gate, it adds at most one node, otherwise as many as the
+// remaining pods fill. It reports whether at least one could be bought.
 func (k *Packer) buyAll(o int32, out *Bins) bool {
 	times := int32(1 << 30)
 	for _, l := range k.Trial {

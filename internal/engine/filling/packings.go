@@ -17,8 +17,8 @@ type packings struct {
 	out  packing.Problem
 }
 
-// newPackings converts the task's problem. value has the value of each item. ratio has, for each option, the best ratio of value to price
-// that it can reach; the best option has 1.
+// newPackings converts the task's problem. value has the value of each item. ratio has, for each option, the highest ratio of value to
+// price that its fillings can reach, scaled so that the best option has 1.
 func newPackings(t *Task, value []int64, ratio []float64) *packings {
 	p, at := t.p, t.at
 	k := &packings{Task: t, node: topology.NewOneNode(t.rules.Groups)}
@@ -105,8 +105,8 @@ func Seed(ctx context.Context, p *pricing.Problem, rules *Rules, effort packing.
 	}
 }
 
-// bargains returns a measure of how cheap each option is: its share of the items' total needs, summed over the resources, divided by its
-// price, and scaled so that the best option has 1.
+// bargains returns a measure of how cheap each option is. It divides the option's share of the items' total needs, summed over the
+// resources, by its price, and scales the result so that the best option has 1.
 func bargains(p *pricing.Problem) []float64 {
 	total := make([]float64, p.Resources)
 	for i := range p.Items {

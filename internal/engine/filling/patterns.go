@@ -116,8 +116,8 @@ func (s *patterns) pays(o int32) bool {
 	return worth > float64(s.p.Options[o].Price)*(1+1e-7)+1e-3
 }
 
-// promisingOptions returns options until each place has optionsPerPlace of them: first those that the fractional program uses, then those
-// with the highest ratio of value to price, if this ratio is at least promising.
+// promisingOptions returns options until each place has optionsPerPlace of them. Options that the fractional program uses come first. Then
+// options follow by descending ratio of value to price, if this ratio is at least promising.
 func (s *patterns) promisingOptions() []int32 {
 	out := s.pr.InMix()
 	used := len(out)
@@ -138,8 +138,8 @@ func (s *patterns) promisingOptions() []int32 {
 	})
 }
 
-// seeded looks for whole fillings of the option that begin with one pod, or with as many pods as possible, of each bundle in turn. Without
-// them the mix has only poor patterns for bundles that no pattern prefers, and the values converge slowly.
+// seeded looks for whole fillings of the option. For each bundle, it tries fillings that begin with one pod of the bundle, or with as many
+// of its pods as possible. Without these fillings the mix has only poor patterns for bundles that no pattern prefers, and the values converge slowly.
 func (s *patterns) seeded(o int32) bool {
 	pr := s.pr
 	found, tried := false, 0

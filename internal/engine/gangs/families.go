@@ -18,9 +18,10 @@ type Family struct {
 	Spare  []int32
 }
 
-// Families finds the gangs that are placed all together or not at all. These are the gangs of one parent, and of all groups of one
-// ancestor, except for spare ones. A spare gang is a family of its own, and the gangs of a spare group are one. order lists the indexes of
-// the gangs. of has the family of each gang, or -1 for a gang without a parent. A family comes after the family in its field Within.
+// Families finds the gangs that are placed all together or not at all. These are the gangs of one parent, and the gangs of all groups of
+// one ancestor, without spare gangs and groups. A spare gang is a family of its own, and the gangs of a spare group form a family. order
+// lists the indexes of the gangs. of has the family of each gang, or -1 for a gang without a parent. A family comes after the family in its
+// field Within.
 func Families(list []*planning.Gang, order []int32) (families []Family, of []int32) {
 	f := &familyFinder{known: map[planning.GangKey]int32{}}
 	of = make([]int32, len(list))

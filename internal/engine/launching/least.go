@@ -112,7 +112,7 @@ func (s *launchSearch) launch(l opening) bool {
 	return !t.S.Planned[len(t.S.Planned)-1].Empty()
 }
 
-// open opens up to most nodes for the pending pods, in addition to the nodes in path, and notes each way in which all pods get places.
+// open opens up to most nodes for the pending pods, in addition to the nodes in path, and notes each result in which all pods have places.
 // spent is the price of the nodes in path.
 func (s *launchSearch) open(most int, spent int64) {
 	t := s.t

@@ -11,6 +11,6 @@
 // nodes of a cell. All nodes of one group are counted together. The domains of a pool's new nodes follow from its profiles, and from the
 // possible values of labels that the profiles leave open.
 //
-// The cost: one pass over nodes and over those of their pods that rules count; and for each shape with a spread rule, one pass over the
-// rows and slots of its profiles. The cell of a new node is cached by pool and slot, and by instance type if types state such labels.
+// The cost: one pass over the nodes and the pods that rules count and, for each shape with a spread rule, one pass over the rows and slots
+// of its profiles. The cell of a new node is cached by pool and slot, and by instance type if types state such labels.
 package layout

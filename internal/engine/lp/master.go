@@ -20,7 +20,7 @@ type Master struct {
 }
 
 // NewMaster returns a master that starts with one column for each row i. This column has amount_i > 0 in row i, 0 in the other rows, and
-// costs price_i. The three slices are indexed by row. price is copied; the others are not kept.
+// costs price_i. The three slices are indexed by row. price is copied; the other slices are not used after the call.
 func NewMaster(demand, amount, price []float64) *Master {
 	n := len(demand)
 	s := &Master{

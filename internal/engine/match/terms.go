@@ -117,9 +117,9 @@ func fieldNeeds(fields []corev1.NodeSelectorRequirement) Needs {
 	return New(list...)
 }
 
-// Placement returns the alternatives of nodes where the pod may run: those of Required, restricted to the pod's operating system.
-// kube-scheduler ignores spec.os, but the kubelet of a different system rejects the pod. Spread constraints count the nodes that Required
-// allows, as in kube-scheduler.
+// Placement returns the alternatives of nodes where the pod may run: the alternatives of Required, restricted to the pod's operating
+// system. kube-scheduler ignores spec.os, but the kubelet of a different system rejects the pod. Spread constraints count the nodes that
+// Required allows, as in kube-scheduler.
 func (t Terms) Placement(spec *corev1.PodSpec) ([]Needs, error) {
 	terms, err := t.Required(spec)
 	if err != nil || spec.OS == nil || spec.OS.Name == "" {

@@ -17,10 +17,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Pending pods of a gang are withheld until they are placed together. To keep pods in one domain, each pod exists in several variants: an
-// unchanged one, and one for each domain, which is read as if the node selector named the domain. The variants for domains are classes that
-// have no pods of their own. While a gang is tried in a domain, its pods are pending as members of such a class. So other parts of planning
-// need no code for gangs.
+// Pending pods of a gang are withheld until they are placed together. To keep pods in one domain, each pod exists in several variants: the
+// unchanged pod, and one variant for each domain. A variant is read as if the node selector named its domain. The variants for domains are
+// classes that have no pods of their own. While a gang is tried in a domain, its pods are pending as members of such a class. So other
+// parts of planning need no code for gangs.
 
 // The pending states of a gang's pods. The pods are pending as single pods, or are not pending at all, or are pending in an option. Each
 // option has two states: with the needed pods only, and with all pods.

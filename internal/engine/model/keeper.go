@@ -3,7 +3,7 @@ package model
 import "sync/atomic"
 
 // Keeper has data about a model that package updating reuses. Only that package can read them. Only the first caller of Take gets the data,
-// because using them changes them.
+// because updating changes the data.
 type Keeper struct{ held atomic.Pointer[any] }
 
 // Keep returns a Keeper of the data.

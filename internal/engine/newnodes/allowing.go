@@ -16,8 +16,8 @@ import (
 )
 
 // FindAllowed returns the nodes of the pool that could hold the node's pods, and the requirements of its NodeClaim. If topology rules
-// depend on the pods of the node, only nodes of the same domains are allowed that have the same DaemonSets and the same labels that these
-// rules use.
+// depend on the pods of the node, allowed nodes must be in the same domains, and have the same DaemonSets and the same values of labels
+// that these rules use.
 func (t NewNodes) FindAllowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
 	rows, slots, claim = t.narrowed(mc, loads, false)
 	// The planned node itself is allowed, whatever values its open labels get.
@@ -328,7 +328,8 @@ func takesNotice(m *model.Model, before, after requirements.Set) bool {
 
 // KeepLabel narrows rows and slots to the nodes that have the same value of the label as the planned node, or lack the label if the planned
 // node lacks it. It returns the label's requirement. If the type of the planned node leaves the value open, it keeps the nodes that the
-// same spreads ignore, and returns nothing. It does not narrow the nodes of pools with minValues, because these may need the other nodes.
+// same spreads ignore, and returns no requirement. It does not narrow the nodes of pools with minValues, because these may need the other
+// nodes.
 func KeepLabel(m *model.Model, mc *state.Node, as *nodepool.Assignment, key string, rows, slots bitset.Set) (kept requirements.Set) {
 	p := m.Pools[mc.Pool]
 	c := p.Table.Catalog
