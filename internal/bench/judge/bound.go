@@ -49,8 +49,7 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if len(classes) > manyClasses {
 		return best
 	}
-	// If several classes have equal requests, hint only guesses which value belongs to which class. So exchange two values if this proves a
-	// higher bound.
+	// hint only guesses the values of classes with equal requests. So exchange two of these values if this proves a higher bound.
 	for a := range classes {
 		for b := range a {
 			if values[a] == values[b] || !slices.Equal(classes[a].need, classes[b].need) {
@@ -234,8 +233,8 @@ func (c *class) fitting(room amounts) int64 {
 	return n
 }
 
-// hint returns a value for each class: that of the certificate's class with equal requests. If several classes have equal requests, the
-// classes with the highest class.alone get the highest values. Each value is given to as many pods as the certificate states.
+// hint returns a value for each class: that of the certificate's class with equal requests. Of classes with equal requests, those with the
+// highest alone get the highest values. Each value is used for as many pods as the certificate states.
 func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64 {
 	byNeed := make(map[string][]planning.CertificateClass)
 	for _, c := range stated.Classes {
@@ -304,7 +303,7 @@ func (j *Judge) prove(values []float64, classes []*class, multipliers hints, who
 	}
 }
 
-// pile has what is needed to compute the highest value of pods that one node can hold.
+// pile has the data for computing the highest value of pods that one node can hold.
 type pile struct {
 	classes     []*class
 	values      []float64

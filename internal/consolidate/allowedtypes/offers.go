@@ -41,7 +41,7 @@ func sameOption(a, b *planning.InstanceTypeOption) bool {
 	return a.Name == b.Name && a.Zone == b.Zone && a.CapacityType == b.CapacityType && a.Others == b.Others && a.Price == b.Price && slices.Equal(a.Terms, b.Terms)
 }
 
-// wanted has what the finder knows about the types of nodes with the same pool and requirements.
+// wanted has the cached offers for the types of nodes with the same pool and requirements.
 type wanted struct {
 	pool         v1.PoolKey
 	requirements requirements.Set

@@ -45,7 +45,7 @@ func New() *Components {
 // OpenedFor returns the first member for which the new node was opened.
 func (x *Components) OpenedFor(number int) *searchcontext.Candidate { return x.openedFor[number] }
 
-// rootOf returns the candidate that stands for the candidate's component in Connected. For a planned candidate this is the component of the
+// rootOf returns the candidate that represents the candidate's component in Connected. For a planned candidate this is the component of the
 // member that it was opened for.
 func (x *Components) rootOf(c *searchcontext.Candidate) *searchcontext.Candidate {
 	if c.Planned {

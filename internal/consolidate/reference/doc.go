@@ -6,7 +6,7 @@
 // planner of the whole fleet (package global) uses passes of this package for the tasks of both planners: empty nodes, static pools, and
 // the instance types of new nodes.
 //
-// A trial.Trial hides nodes and places their pods. It decides whether nodes can be removed. Emptiness and static drift need no trial.
+// A trial.Trial hides nodes and places their pods. The trial shows whether nodes can be removed. Emptiness and static drift need no trial.
 // Multi-node consolidation tries as many sets as its bisection has steps. Single-node consolidation and drift try one candidate after
 // another until one can be removed. A limit counts tries, not time.
 //

@@ -67,7 +67,7 @@ func (s redo) lookAt(ctx context.Context, names map[string]bool) error {
 	return nil
 }
 
-// eachAlone is like consolidate, but tries no groups except those that can only be removed together.
+// eachAlone is like consolidate, but the only groups that it tries are nodes that must be removed together.
 func (s redo) eachAlone(ctx context.Context) error {
 	if err := s.removeTied(ctx); err != nil {
 		return err

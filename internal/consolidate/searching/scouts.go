@@ -65,8 +65,8 @@ type change struct {
 }
 
 const (
-	// mostScouts limits the number of scouts, because each needs as much memory as a trial of the whole fleet. More scouts would hardly
-	// help, because each step invalidates the findings about later groups.
+	// mostScouts limits the number of scouts, because each needs as much memory as a trial of the whole fleet. More scouts would make the
+	// search little faster, because each step invalidates the findings about later groups.
 	mostScouts = 8
 	// batchSize is the number of groups that a scout gets at a time: many groups take less time than passing them to a scout. batchesEach
 	// is the number of batches per scout.

@@ -182,8 +182,7 @@ func (s *Sighting) Changed(o *Sighting) map[string]bool {
 	return out
 }
 
-// GaveUp returns the number of pending pods and placeholders that no longer wait although they are on no changed node: they were deleted,
-// not bound.
+// GaveUp returns the number of pending pods and placeholders that no longer wait and are on no changed node. They were deleted, not bound.
 func (s *Sighting) GaveUp(o *Sighting, changed map[string]bool) int {
 	gone := map[planning.PodKey]bool{}
 	for _, list := range [][]*corev1.Pod{s.Snapshot.Pods, s.Snapshot.Placeholders} {

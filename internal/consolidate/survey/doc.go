@@ -1,4 +1,5 @@
-// Package survey answers one question: which nodes may be disrupted, what keeps the others, and how many may be disrupted at a time?
+// Package survey answers one question: which nodes may be disrupted, which blocks keep other nodes, and how many nodes may be disrupted at
+// a time?
 //
 // The input is a view of the cluster at one time, with commands under way, budgets, earlier starts, and the nodes and pools that are paused
 // after failures. The output is a Fleet and a BudgetTracker. A Fleet has the candidates with their weights, a block for each other node,

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Annotations of old API versions. They are respected on any object that has them.
+// Annotations of old API versions. These annotations are respected on any object.
 const (
 	// doNotEvictAnnotation with the value "true" on a pod means the same as do-not-disrupt.
 	doNotEvictAnnotation = "karpenter.sh/do-not-evict"

@@ -139,8 +139,8 @@ func (t *Answering) writeNodes(out *planning.Plan, pods [][]planning.PodKey, loa
 	out.HourlyCost = float64(cost) / market.NanoPerUSD
 }
 
-// Placed returns where the trial has put pods so far, without a lower bound and without reasons for pods that have no place. It is cheap
-// enough for planners that try many things. Pods and nodes have the same order and names as in a plan of Solve.
+// Placed returns the places of the trial's pods so far. It has no lower bound, and no reasons for pods without a place. It is cheap enough
+// for planners that try many things. Pods and nodes have the same order and names as in a plan of Solve.
 func (t *Answering) Placed() *planning.Plan {
 	out := &planning.Plan{}
 	t.writeBindings(out, trial.NewPodQueues(t.Trial))

@@ -164,8 +164,8 @@ func (g *counterGroup) density(p *heavyPart) float64 {
 	return float64(p.weight) / max(share, 1e-9)
 }
 
-// undominated removes a part with a single device if another part with a single device is never worse: that part weighs no less, takes no
-// more of any counter, and can't be allocated together with the removed one.
+// undominated removes a part with a single device if another part with a single device is never worse: the other part weighs at least as
+// much, takes at most as much of each counter, and can't be allocated together with the removed part.
 func (g *counterGroup) undominated(parts []heavyPart) []heavyPart {
 	return slices.DeleteFunc(slices.Clone(parts), func(p heavyPart) bool {
 		return p.count == 1 && slices.ContainsFunc(parts, func(q heavyPart) bool {

@@ -15,7 +15,7 @@ type Matcher interface {
 type matching struct {
 	// verdicts is indexed by device.
 	verdicts []verdict
-	// amounts has the amounts that the alternative takes of each device's capacities. It is nil if the alternative takes none.
+	// amounts has the amounts that the alternative takes of each device's capacities. It is nil if the alternative takes no capacity.
 	amounts [][]int64
 }
 

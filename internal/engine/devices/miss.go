@@ -24,8 +24,8 @@ const (
 	MissSelectorError Code = "SelectorError"
 	// MissNoMatcher: there are selectors, but no Matcher.
 	MissNoMatcher Code = "NoMatcher"
-	// MissSelector: too few devices meet the selectors. Selector is the first selector that too few devices meet. Detail describes what the
-	// devices have instead.
+	// MissSelector: too few devices meet the selectors. Selector is the first selector that too few devices meet. Detail describes the
+	// attributes and capacities of the devices.
 	MissSelector Code = "Selector"
 	// MissCapacity: too few devices that pass the earlier checks have the requested capacity. Detail says what the devices have.
 	MissCapacity Code = "Capacity"

@@ -9,7 +9,7 @@ type Usage struct {
 	inventory *Inventory
 	// uses counts the allocations of each device: at most one, unless the device is shared.
 	uses []int32
-	// consumed is the amount taken of each capacity of shared devices. It is nil for devices of which nothing was ever taken.
+	// consumed is the amount taken of each capacity of shared devices. It is nil for devices that have never been allocated.
 	consumed [][]int64
 	// left is the remaining amount of each counter. It is negative if slices now publish less than was allocated before.
 	left []int64

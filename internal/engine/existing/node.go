@@ -21,7 +21,7 @@ type Node struct {
 	Group  int32
 	// Bound are the pods that use the node's resources. Movable are the bound pods that would need a new place if the node were removed.
 	Bound, Movable []Pod
-	// Over is the amount by which each resource of the node is overcommitted. It is nil if none is.
+	// Over is the amount by which each resource of the node is overcommitted. It is nil if no resource is overcommitted.
 	Over []int64
 	// Capacity counts towards the pool's limits.
 	Capacity corev1.ResourceList

@@ -19,7 +19,7 @@ import (
 const maxDeviceTypes = 200
 
 // missingDevices examines the instance types that the pool and the pods allow. It returns the name of the type that is closest to meeting
-// the class's claims, and what this type lacks. Both are empty if some type has the devices: then another check fails.
+// the class's claims, and the devices that this type lacks. Both are empty if some type has the devices: then another check fails.
 func (x *explainer) missingDevices(at int32, p *nodepool.Pool) (string, *devices.Miss) {
 	if x.m.Devices == nil || !likeness.ClaimsDevices(&x.c.Sample.Spec) {
 		return "", nil

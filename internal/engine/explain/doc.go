@@ -1,4 +1,4 @@
-// Package explain says why a pod has no place, and what would have to change.
+// Package explain says why a pod has no place, and which change would give it a place.
 //
 // The question: which check keeps a pod out of each pool and off each existing node, and what is the smallest change with which the pod
 // would fit?

@@ -146,8 +146,8 @@ func intolerable(tolerations []corev1.Toleration, taints []corev1.Taint) []corev
 	return out
 }
 
-// withoutVolumes tries what would happen if the volumes could be used anywhere. The miss names a label of the places where they can be used
-// now.
+// withoutVolumes searches for a node as if the pod's volumes could be used anywhere. The miss names a label of the places where they can be
+// used now.
 func (x misses) withoutVolumes(best *finding, at int32, p *nodepool.Pool) {
 	first := x.s.Volumes.Alternatives[0]
 	keys := x.fewKeys(p, first.Keys())

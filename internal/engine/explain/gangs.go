@@ -31,7 +31,7 @@ type gangFaults struct{ solving.Gangs }
 
 func gangFaultsOf(t *trial.Trial) gangFaults { return gangFaults{solving.GangsOf(t)} }
 
-// WriteGangs writes to out what happened to the gangs. It leaves the trial unchanged.
+// WriteGangs writes the results of the gangs to out. It leaves the trial unchanged.
 func (t Explaining) WriteGangs(ctx context.Context, out *planning.Plan) {
 	x := t.M.Gangs
 	if x == nil {
@@ -118,7 +118,7 @@ func (t gangFaults) familyCures(ctx context.Context, family *gangs.Family) []pla
 	return nil
 }
 
-// reason returns the reason why the gang alone has no place. If inDepth is set, it also says what would have to change.
+// reason returns the reason why the gang alone has no place. If inDepth is set, it also returns changes that would give the gang a place.
 func (t gangFaults) reason(ctx context.Context, number int32, inDepth bool) *planning.GangReason {
 	g := &t.M.Gangs.List[number]
 	r := &planning.GangReason{Code: planning.GangDoesNotFit, Fit: g.Bound, Needed: g.Source.Needs()}
@@ -303,7 +303,7 @@ func (t gangFaults) cures(ctx context.Context, number int32, best *model.GangOpt
 }
 
 // raisedLimits returns by how much the pool's limits must be raised so that the gang has a place, and in which domains. It returns nil if
-// raising them is not enough.
+// raising the limits is not enough.
 func (t gangFaults) raisedLimits(ctx context.Context, number, pool int32) (raised corev1.ResourceList, in []planning.GangDomain) {
 	limits, usage := t.M.Pools[pool].Limits, t.S.Limits.Usage[pool]
 	t.lift(pool, -limitsLifted)

@@ -80,7 +80,7 @@ type poolFacts struct {
 	// stated has, for each key, the rows and slots that meet the pool's requirement.
 	stated map[string]nodepool.Mask
 	// cost has the amount of each limit that one node of each row uses, indexed by row*len(limits)+limit. over has the rows for which the
-	// limits allow no further node. Both are nil if the pool has no limits.
+	// limits allow no further node. cost and over are nil if the pool has no limits.
 	cost []int64
 	over bitset.Set
 }

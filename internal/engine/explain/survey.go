@@ -33,7 +33,7 @@ type survey struct {
 	held [][]planning.Holder
 	// found has, for each of the pool's minValues, the number of values of the node that comes closest to them: see noteVariety.
 	found []int
-	// missesOnly means that only the nearest miss is needed, and only of nodes that can't take a pod of the class without a change.
+	// missesOnly means that only the nearest miss is needed, and that nodes which can take a pod of the class without a change are ignored.
 	missesOnly bool
 }
 

@@ -83,7 +83,7 @@ func (q *ratioQueue) Pop() any {
 	return last
 }
 
-// Pack places as many pods as it can. The others stay in k.Left.
+// Pack places as many pods as it can. The other pods stay in k.Left.
 func (k *Packer) Pack(ctx context.Context) *Bins {
 	out := &Bins{}
 	k.queue = k.queue[:0]

@@ -139,7 +139,8 @@ func (s *patterns) promisingOptions() []int32 {
 }
 
 // seeded looks for whole fillings of the option. For each bundle, it tries fillings that begin with one pod of the bundle, or with as many
-// of its pods as possible. Without these fillings the mix has only poor patterns for bundles that no pattern prefers, and the values converge slowly.
+// of its pods as possible. Without these fillings the mix has only poor patterns for bundles that no pattern prefers, and the values
+// converge slowly.
 func (s *patterns) seeded(o int32) bool {
 	pr := s.pr
 	found, tried := false, 0

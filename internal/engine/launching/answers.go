@@ -80,8 +80,8 @@ func (a *Answers) Len() int {
 	return len(a.known)
 }
 
-// Recall makes PlaceNew, LaunchSome and LaunchLeast use these answers from now on, and add what they find to them. Nil means that no
-// answers are used. Answers of another model are ignored.
+// Recall makes PlaceNew, LaunchSome and LaunchLeast use these answers from now on, and add new answers to them. Nil means that no answers
+// are used. Answers of another model are ignored.
 func (t *Launching) Recall(a *Answers) {
 	if t.answers = a; a != nil && a.m != t.M {
 		t.answers = nil

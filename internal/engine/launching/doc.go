@@ -38,7 +38,7 @@ type Launching struct {
 // On returns a Launching for the trial.
 func On(t *trial.Trial) *Launching { return &Launching{Trial: t} }
 
-// Clone returns a Launching for a clone of the trial. Both share their answers.
+// Clone returns a Launching for a clone of the trial. The two Launchings share their answers.
 func (t *Launching) Clone() *Launching {
 	return &Launching{Trial: t.Trial.Clone(), answers: t.answers}
 }

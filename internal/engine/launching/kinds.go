@@ -39,7 +39,7 @@ func (l *kindLister) at(stage int32) []kind {
 			r, s := int(buy.Row), int(buy.Slot)
 			alloc := p.Table.AllocOf(r, dims)
 			if slices.Min(alloc) < 0 {
-				continue // the DaemonSets of the node need more than it has: it suits no pods, not even pods that don't need that resource
+				continue // the node's DaemonSets need more of a resource than the node has: no pods can use it, even if they don't need that resource
 			}
 			if f.Rows.Has(r) && f.Slots.Has(s) {
 				price := p.Table.Catalog.Price(p.Table.Rows[r].Variant, s)

@@ -32,7 +32,7 @@ type Roster struct {
 	// Claims is the number of pods marked with HasClaims, daemons the number of pods marked with OfDaemonSet.
 	Claims, Daemons int
 
-	// Apart reports whether a pod differs from all other pods because of other objects. It is nil if no pod does.
+	// Apart reports whether a pod differs from all other pods because of other objects. It is nil if no pod differs.
 	Apart func(pod *corev1.Pod) bool
 
 	seed   maphash.Seed

@@ -54,8 +54,8 @@ type Catalog struct {
 	DeviceLabels []string
 	// AllVariants and AllSlots are the sets of all variants and of all slots.
 	AllVariants, AllSlots bitset.Set
-	// variantMasks and slotMasks cache the variants or slots that meet a requirement, by the requirement's text. They grow while the model
-	// is compiled. After Freeze they don't change, because several goroutines read them.
+	// variantMasks and slotMasks cache the variants or slots that meet a requirement, by the requirement's text. The caches grow while the
+	// model is compiled. After Freeze they don't change, because several goroutines read them.
 	variantMasks, slotMasks map[string]bitset.Set
 	frozen                  bool
 	// Source says where the list prices come from.

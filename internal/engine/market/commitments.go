@@ -94,7 +94,7 @@ func (c *Covered) cover(k int, left int64) int64 {
 	return used
 }
 
-// FillNew covers new nodes with the remaining amount of each commitment, and returns what remains afterwards.
+// FillNew covers new nodes with the remaining amount of each commitment, and returns the amounts that remain afterwards.
 func (c *Costs) FillNew(left []int64, nodes []*Covered) []int64 {
 	left = slices.Clone(left)
 	for k := range left {

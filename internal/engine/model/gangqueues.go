@@ -99,7 +99,7 @@ type GangMove struct {
 // domain comes first, then those with the most nodes.
 const mostGangMoves = 16
 
-// addMoves finds the domains to which gangs could be moved. It considers only gangs that are moved as a whole and of which all members run.
+// addMoves finds the domains to which gangs could be moved. It considers only gangs that are moved as a whole and whose members all run.
 func (b *gangBuilder) addMoves() {
 	for number := range b.index.List {
 		g := &b.index.List[number]

@@ -92,7 +92,7 @@ type Model struct {
 	Free []int64
 	// Fits caches which nodes accept which pods, without considering resources.
 	Fits *existing.Acceptance
-	// Gangs has the snapshot's gangs. It is nil if there are none.
+	// Gangs has the snapshot's gangs. It is nil if the snapshot has no gangs.
 	Gangs *GangIndex
 	// RunTimes has the reservations that end before pods with a known run time would end. It is nil if there are no such pods or no such
 	// reservations.

@@ -27,8 +27,8 @@ func (t NewNodes) FindAllowed(mc *state.Node, loads []state.Binding) (rows, slot
 }
 
 // Wider is like FindAllowed, for a caller that replaces the node by one of the results and then checks the spreads again. It ignores soft
-// rules. It also ignores spreads of other pods that do not count the node now or would no longer count it, unless they count the node's
-// pods and one of their own pods was placed.
+// rules. It also ignores spreads of other pods that do not count the node now, or would no longer count it. But it respects such a spread
+// if the spread counts the node's pods and one of its own pods was placed.
 func (t NewNodes) Wider(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set) {
 	rows, slots, _ = t.narrowed(mc, loads, true)
 	return rows, slots
@@ -172,8 +172,8 @@ func NoticedBy(m *model.Model, groups []*topology.Groups, wishes bool) []string 
 	return labelsOf(m, groups, func(g int32, _ bool) bool { return wishes || m.Topology[g].Hard })
 }
 
-// boundBy returns the labels by which hard rules that concern the groups distinguish nodes. It leaves out spreads of other pods if none of
-// those pods was placed: then nothing depends on what these spreads count.
+// boundBy returns the labels by which hard rules that concern the groups distinguish nodes. It leaves out spreads of other pods if no such
+// pod was placed: then no placement depends on the counts of these spreads.
 func (t NewNodes) boundBy(groups []*topology.Groups) []string {
 	return labelsOf(t.M, groups, func(g int32, owned bool) bool {
 		group := &t.M.Topology[g]
@@ -204,10 +204,9 @@ func labelsOf(m *model.Model, groups []*topology.Groups, counts func(g int32, ow
 	return keys
 }
 
-// stayKnown narrows rows and slots of a node so that rules about other pods are not affected: the node must not add a domain that spreads
-// of the plan have not counted. It allows the domains of the planned node, and domains that already have nodes counted by these spreads. It
-// returns label requirements that express this. pinned labels are already decided. If wider is set, the set of spreads that ignore the node
-// may change.
+// stayKnown narrows rows and slots of a node so that rules about other pods stay met: the node adds no domain that spreads of the plan have
+// not counted. It allows the domains of the planned node, and domains that already have nodes counted by these spreads. It returns label
+// requirements that express this. pinned labels are already decided. If wider is set, the set of spreads that ignore the node may change.
 func (t NewNodes) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []string, rows, slots bitset.Set, wider bool) requirements.Set {
 	m := t.M
 	p := m.Pools[mc.Pool]
