@@ -137,7 +137,7 @@ func (b *binding) refuse(format string, args ...any) {
 	b.refusals = append(b.refusals, fmt.Sprintf(format, args...))
 }
 
-// waiting returns the pods to bind, each once and with its node. Pods in the parameter order come first, then the others in b.order.
+// waiting returns the pods to bind, each once and with its node. Pods in the parameter order come first, then the other pods of b.order.
 func (b *binding) waiting(order []string) []*candidate {
 	var out []*candidate
 	taken := make(map[string]bool, len(b.order))
@@ -159,8 +159,8 @@ type candidate struct {
 	on   *machine
 }
 
-// bindAll binds as many pods as possible, and returns the refusals of the others. It does not try pods that their node can never accept.
-// Pods for which later returns true are tried after all others.
+// bindAll binds as many pods as possible, and returns the refusals of the other pods. It does not try pods that their node can never
+// accept. Pods for which later returns true are tried after all others.
 func (b *binding) bindAll(waiting []*candidate, later func(*candidate) bool) []string {
 	var refused []string
 	var first, last []*candidate

@@ -233,8 +233,8 @@ func (c *class) fitting(room amounts) int64 {
 	return n
 }
 
-// hint returns a value for each class: that of the certificate's class with equal requests. Of classes with equal requests, those with the
-// highest alone get the highest values. Each value is used for as many pods as the certificate states.
+// hint returns a value for each class: the value of the certificate's class with equal requests. Of classes with equal requests, those with
+// the highest alone get the highest values. Each value is used for as many pods as the certificate states.
 func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64 {
 	byNeed := make(map[string][]planning.CertificateClass)
 	for _, c := range stated.Classes {

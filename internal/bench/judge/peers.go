@@ -131,7 +131,7 @@ func (p *peers) newKind(pod *corev1.Pod) *kind {
 	return k
 }
 
-// spread returns the group for a spread constraint. Its domains are those of the nodes that have the topology keys of all the pod's
+// spread returns the group for a spread constraint. It has the domains of the nodes that have the topology keys of all the pod's
 // constraints. Depending on the policies of the constraint, the pod's node affinity and tolerations must also allow the nodes.
 func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c *corev1.TopologySpreadConstraint) rule {
 	selector := withLabels(c.LabelSelector, pod, c.MatchLabelKeys, nil)

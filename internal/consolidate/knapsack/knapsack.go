@@ -205,8 +205,8 @@ func (p *picker) better() bool {
 	return false
 }
 
-// replace removes the choices out, adds another choice that fits, and fills the rest of the budgets. It tries one other choice after
-// another, and undoes everything unless the total value increases.
+// replace removes the choices out, adds another choice that fits, and fills the remaining budgets with further choices. It tries one other
+// choice after another, and undoes everything unless the total value increases.
 func (p *picker) replace(out ...int) bool {
 	lost := int64(0)
 	for _, i := range out {

@@ -147,7 +147,7 @@ func (a *agreement) tied(cmd *decision.Command) bool {
 	return slices.ContainsFunc(cmd.Members, func(m decision.Member) bool { return a.Fleet.TieOf(m.Node) != nil })
 }
 
-// describe sets the requests of the command's new nodes to those of the pods that are on them in the replay.
+// describe sets the requests of the command's new nodes to the requests of the pods that are on them in the replay.
 func (a *agreement) describe(cmd *decision.Command, since trial.Mark) {
 	nodes := a.replay.Planned(since, 1)
 	if len(nodes) != len(cmd.Replacements) {

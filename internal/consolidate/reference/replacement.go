@@ -169,7 +169,7 @@ func otherTypes(batch []*decision.Candidate, whole, list []Priced) []Priced {
 	return slices.DeleteFunc(slices.Clone(list), func(x Priced) bool { return x.Worst >= least })
 }
 
-// setTypes sets the node's types, and sets its Allocatable to that of the first type.
+// setTypes sets the node's types, and sets its Allocatable to the Allocatable of the first type.
 func setTypes(pool *survey.Pool, node *planning.NewNode, list []Priced) {
 	node.InstanceTypes = make([]planning.InstanceTypeOption, len(list))
 	for i := range list {

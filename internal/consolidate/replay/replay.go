@@ -39,7 +39,7 @@ func (r *Replay) Planned(since trial.Mark, types int) []planning.NewNode {
 }
 
 // Arrange executes as many of the commands as it can, as far as possible in the given order. Commands without places are tried again after
-// the others. It returns the executed commands in the order of their execution, and the rest.
+// the other commands. Arrange returns the executed commands in the order of their execution, and the remaining commands.
 func (r *Replay) Arrange(ctx context.Context, commands []*decision.Command) (done, rest []*decision.Command, err error) {
 	rest = commands
 	for progress := true; progress && len(rest) > 0; {

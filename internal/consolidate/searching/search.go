@@ -117,7 +117,7 @@ func (s *Search) removeEmpty(ctx context.Context) error {
 // stays is the function Moves of nodes whose pods all stay.
 func stays(*corev1.Pod) bool { return false }
 
-// removeDrifted removes drifted nodes, even if that saves nothing. Their order is that of Fleet.DriftOrder.
+// removeDrifted removes drifted nodes, even if that saves nothing. They are removed in the order of Fleet.DriftOrder.
 func (s *Search) removeDrifted(ctx context.Context) error {
 	for _, from := range s.Fleet.DriftOrder(s.Accepted[decision.MethodDrift]) {
 		group := s.WithTied(s.ByName[from.Name])

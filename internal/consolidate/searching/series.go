@@ -18,7 +18,7 @@ type groupToTry struct {
 type series interface {
 	// next returns the next group. taken means that the group that next returned last became a step.
 	next(s *Search, taken bool) (t groupToTry, more bool)
-	// clone returns a copy of the rest of the series.
+	// clone returns a copy of the remaining series.
 	clone() series
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// BudgetTracker tracks all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. The nodes taken never exceed a
+// BudgetTracker tracks all disruption budgets of a fleet: the budgets of its NodePools and Input.Budgets. The nodes taken never exceed a
 // budget, in whatever order nodes are taken and returned. It is safe for concurrent use.
 type BudgetTracker struct {
 	mu    sync.Mutex
@@ -217,7 +217,7 @@ func (l *BudgetTracker) take(c *decision.Candidate, r decision.Reason) *decision
 	return nil
 }
 
-// TakeAll takes all candidates or none. The block is that of the first candidate, in the given order, for which a budget has no room.
+// TakeAll takes all candidates or none. The block is the block of the first candidate, in the given order, for which a budget has no room.
 func (l *BudgetTracker) TakeAll(list []*decision.Candidate, r decision.Reason) (*decision.Candidate, *decision.Block) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -220,7 +220,7 @@ func (f *Fleet) waits(c *decision.Candidate) *decision.Block {
 	return nil
 }
 
-// Eligible returns the candidates that a method accepts, and the blocks of the others, by name.
+// Eligible returns the candidates that a method accepts, and the blocks of the other candidates, by name.
 func (f *Fleet) Eligible(m decision.Method) (accepted []*decision.Candidate, refused map[string]*decision.Block) {
 	refused = map[string]*decision.Block{}
 	for _, c := range f.Candidates {

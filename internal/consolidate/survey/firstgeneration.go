@@ -23,7 +23,7 @@ func statesBudgets(object *v1.NodePool) bool {
 }
 
 // driftOneByOne returns the limit on drift for a pool created as v1alpha5. Karpenter's releases with v1alpha5 had no budgets and replaced
-// one drifted node at a time. People who replace the nodes of such a pool by changing its taint rely on that. If the pool has its own
+// one drifted node at a time. People who replace the nodes of such a pool by changing its taint rely on this limit. If the pool has its own
 // budgets, only these apply. Like every budget, the limit counts each node of the pool that is being disrupted or not ready.
 func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) {
 	if !alphaBorn(key) || statesBudgets(object) {

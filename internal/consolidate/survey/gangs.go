@@ -188,7 +188,7 @@ func (f *Fleet) acceptsTied(t *Tie, c *decision.Candidate, m decision.Method) *d
 }
 
 // Whole checks whether a command with these members would leave behind nodes that must be removed together with a member. It returns the
-// first such member and its block, or nil if there is none.
+// first such member and its block, or nil if no member is tied to such nodes.
 func (f *Fleet) Whole(members []decision.Member) (node string, why *decision.Block) {
 	for i := range members {
 		t := f.ties[members[i].Node]

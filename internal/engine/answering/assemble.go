@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Solve places the snapshot's pending pods, on existing and planned nodes, and explains why the others have no place. The same model and
+// Solve places the snapshot's pending pods, on existing and planned nodes, and explains why other pods have no place. The same model and
 // query give the same plan. If ctx is cancelled, Solve returns ctx.Err() and no plan.
 func Solve(ctx context.Context, m *model.Model, q planning.Query) (*planning.Plan, error) {
 	if ctx == nil {

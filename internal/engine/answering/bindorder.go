@@ -99,7 +99,7 @@ func (t *Answering) beforePlacing() *topology.State {
 }
 
 // bindAll binds the pods of b, which have the class c, one by one, until the rules allow no more. It returns the bound pods and leaves the
-// others in b.
+// other pods in b.
 func bindAll(c *podclass.Class, s *topology.State, b *state.Binding) (bound state.Binding) {
 	bound = *b
 	bound.Count = 0
@@ -116,8 +116,8 @@ func bindAll(c *podclass.Class, s *topology.State, b *state.Binding) (bound stat
 }
 
 // queueOrder binds pods in the order of kube-scheduler's queue. Each pod gets the first place planned for its class where rules allow it
-// now. Pods without such a place are tried again after the others. It returns nil if there are more than solving.MaxRetriedPods pods, or if
-// some can't be bound.
+// now. Pods without such a place are tried again after the other pods. It returns nil if there are more than solving.MaxRetriedPods pods,
+// or if some can't be bound.
 func (t *Answering) queueOrder() []state.Binding {
 	pods := 0
 	for _, b := range t.S.Placed.All {

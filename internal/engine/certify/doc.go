@@ -10,7 +10,7 @@
 // are never worth more than the node costs. If few pods share a node, whole pods are counted by dynamic programming, which gives a better
 // bound than fractions.
 //
-// The cost: that of package pricing for the plan's problem, plus one pass over classes, types and limits for the certificate.
+// The cost: the cost of package pricing for the plan's problem, plus one pass over classes, types and limits for the certificate.
 package certify
 
 import "github.com/drawknife/drawknife/internal/engine/trial"

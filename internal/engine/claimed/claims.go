@@ -153,8 +153,8 @@ func (c *Claims) all(pod *corev1.Pod) ([]*devices.Claim, error) {
 	return out, nil
 }
 
-// ownClaims returns the claims for which the pod itself needs devices. It skips ResourceClaims in known, and adds the others that the pod
-// names to known, which may be nil.
+// ownClaims returns the claims for which the pod itself needs devices. It skips ResourceClaims in known, and adds the other ResourceClaims
+// of the pod to known, which may be nil.
 func (c *Claims) ownClaims(pod *corev1.Pod, known map[planning.PodKey]bool) ([]*devices.Claim, error) {
 	var out []*devices.Claim
 	for i := range pod.Spec.ResourceClaims {

@@ -27,8 +27,8 @@ func (g *deviceGroup) tolerations() []corev1.Toleration {
 	return all
 }
 
-// commonTolerations returns tolerations for the taints that both lists tolerate. It combines each toleration of one list with each of the
-// other list, if some taint matches both.
+// commonTolerations returns tolerations for the taints that both lists tolerate. It combines each toleration of one list with each
+// toleration of the other list if a taint can match both tolerations.
 func commonTolerations(a, b []corev1.Toleration) []corev1.Toleration {
 	var out []corev1.Toleration
 	for i := range a {
@@ -41,8 +41,8 @@ func commonTolerations(a, b []corev1.Toleration) []corev1.Toleration {
 	return out
 }
 
-// commonToleration returns a toleration for the taints that both a and b tolerate. It returns false if no taint matches both, or if no single
-// toleration can express it.
+// commonToleration returns a toleration for the taints that both a and b tolerate. It returns false if no taint can match both, or if no
+// single toleration can express the result.
 func commonToleration(a, b *corev1.Toleration) (corev1.Toleration, bool) {
 	if sameToleration(*a, *b) {
 		return *a, true

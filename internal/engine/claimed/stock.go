@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// deviceStock lists the existing devices: those of nodes, with the claims that use them, and those of instance types.
+// deviceStock lists the devices of nodes, with the claims that use them, and the devices of instance types.
 type deviceStock struct {
 	// types are the templates of instance types, each once.
 	types   []Template

@@ -22,8 +22,8 @@ type Set struct {
 	Terms []match.Needs
 }
 
-// Representative returns the newest pod of the set, or a pod made from the template if there is none. The newest pod gets the template's
-// required node affinity, because its own was narrowed to its node.
+// Representative returns the newest pod of the set, or a pod made from the template if the set has no pod. The newest pod gets the
+// template's required node affinity, because its own was narrowed to its node.
 func Representative(set *appsv1.DaemonSet, newest map[types.UID]*corev1.Pod) *corev1.Pod {
 	template := &set.Spec.Template
 	if pod := newest[set.UID]; pod != nil && set.UID != "" {

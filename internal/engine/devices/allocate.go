@@ -6,7 +6,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Source is a set of devices that a node can use: its own, those of the network, or those that its instance type will publish.
+// Source is a set of devices that a node can use: its own devices, the devices of the network, or the devices that its instance type will
+// publish.
 type Source struct {
 	// Usage records which devices of the source are allocated. Two sources must not share a Usage.
 	Usage *Usage

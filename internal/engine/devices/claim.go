@@ -51,7 +51,7 @@ func (c *constraint) concerns(r *request, a *alternative) bool {
 type Error struct {
 	// Claim is the name that NewClaim was given. Request is the name of the request; it is empty if the problem concerns the whole claim.
 	Claim, Request string
-	// Problem is the rest of a sentence that begins with the request or the claim.
+	// Problem is the end of a sentence that begins with the name of the request or the claim.
 	Problem string
 }
 

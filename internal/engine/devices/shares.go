@@ -19,7 +19,7 @@ type weighted struct {
 	kinds   kindSet
 }
 
-// heaviest returns the weight of a device that could serve the kinds of set: that of the heaviest kind.
+// heaviest returns the weight of a device that could serve the kinds of set: the weight of the heaviest kind.
 func (w *weighted) heaviest(set kindSet) int64 {
 	most := int64(0)
 	for at := range set.both(w.kinds).all {

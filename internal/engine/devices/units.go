@@ -227,7 +227,7 @@ func (n *nodeUnits) dropImpossible(first int) {
 	}
 }
 
-// countApart counts the devices that use no counters and count as one unit: those that are not shared, and those in once.
+// countApart counts the devices that use no counters and count as one unit: devices that are not shared, and devices in once.
 func (n *nodeUnits) countApart() {
 	for i, set := range n.sets {
 		if d := &n.inv.devices[i]; !set.empty() && (!d.shared || n.once[i]) && len(d.consumes) == 0 {

@@ -53,7 +53,7 @@ func (g *Groups) Number(view *View) int32 {
 	for k, v := range view.Labels {
 		canonical := g.vocab.Canonical(k)
 		if _, own := view.Labels[canonical]; own && canonical != k {
-			continue // only the label with the canonical spelling counts, because the node has both
+			continue // ignore the other spelling, because the node also has the label with the canonical spelling
 		}
 		if g.Asked[canonical] {
 			labels[canonical] = g.vocab.CanonicalValue(canonical, v)

@@ -79,7 +79,7 @@ func offeredAs(o *cloudprovider.Offering, labels map[string]string) bool {
 	return true
 }
 
-// catalogsOf returns the catalogs to search for the node's type: that of its pool or, if this is unknown, all catalogs.
+// catalogsOf returns the catalogs to search for the node's type: the catalog of its pool or, if the pool is unknown, all catalogs.
 func (from *Seller) catalogsOf(n *planning.Node) []*market.Catalog {
 	if at, ok := from.PoolIndex[n.Pool]; ok {
 		if c := from.Catalogs[from.Pools[at].CatalogName]; c != nil {

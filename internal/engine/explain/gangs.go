@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// mostGangsExplained is the number of gangs that are explained in detail. For the others, only the number of members that fit in the
-	// domain that Likeliest returns first is reported.
+	// mostGangsExplained is the number of gangs that are explained in detail. For other gangs, the plan reports only how many members fit
+	// in the domain that Likeliest returns first.
 	mostGangsExplained = 50
 	// mostPoolsCured is the number of pools for which higher limits are tried.
 	mostPoolsCured = 16

@@ -16,7 +16,7 @@ type question struct {
 	// rows and slots meet the demand. assigned has the combinations of values for open labels that also meet it.
 	rows, slots bitset.Set
 	assigned    []nodepool.Assignment
-	// changed means that the pod's demands or the pool are not those of the plan, so spread rules may count other nodes.
+	// changed means that the pod's demands or the pool differ from the plan's, so spread rules may count other nodes.
 	changed bool
 	// plain means that all types are in the same cell if they are bought in the same slot with the same assignment.
 	plain bool

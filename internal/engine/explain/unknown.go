@@ -119,8 +119,8 @@ type valuesKey struct {
 	key string
 }
 
-// knownValues returns the values that instance types or offerings of the catalog state for a label, sorted. It returns false if they state
-// no value, or if one of them does not list its values.
+// knownValues returns the values that instance types or offerings of the catalog state for a label, sorted. It returns false if no type or
+// offering states a value, or if one of them states the label without listing values.
 func (x *explanations) knownValues(c *market.Catalog, key string) ([]string, bool) {
 	if !x.stated(c, key) {
 		return nil, false

@@ -110,7 +110,7 @@ func (k *Packer) First(ctx context.Context) *Bins {
 	return packed
 }
 
-// seeded returns the initial packing of the values, or nil if there is none.
+// seeded returns the initial packing of the problem, or nil if the problem has no seeds.
 func (k *Task) seeded() *Bins {
 	p := k.p
 	if len(p.Seeds) == 0 {

@@ -37,7 +37,7 @@ type Packer struct {
 	cursor []int // indexed by dominant resource: the next item, and how many pods of it are taken
 	taken  []int
 	skew   []float64
-	most   []int32 // scratch of byDominant: the dominant resource, by position in the list
+	most   []int32 // scratch of byDominant: the dominant resource of each item in its list, or -1
 	ranked []ranked
 	// least has, for each resource, the smallest amount that an item needs: a node with less free room is full.
 	least []int64

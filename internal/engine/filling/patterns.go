@@ -12,7 +12,7 @@ import (
 
 // Patterns are fillings of one node with whole pods. A second column generation, over whole pods, finds the mix of patterns that covers all
 // pods at the lowest cost. If each pattern is bought as often as the mix says, rounded down, nearly all pods have a node; the packer places
-// the rest. This helps if many pods are equal. If there are more than maxPatternItems items, only the packer is used.
+// the remaining pods. This helps if many pods are equal. If there are more than maxPatternItems items, only the packer is used.
 type patterns struct {
 	*Task
 	pr     *pricing.Program

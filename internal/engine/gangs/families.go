@@ -11,9 +11,9 @@ import (
 type Family struct {
 	// Needed are the indexes of the gangs, in the order in which the gangs were listed. It may be empty.
 	Needed []int32
-	// Within is the number of the family that contains this one as spare and is complete without it. This family is placed after that one,
-	// if that one has a place, in the domains that both share. -1 means that there is no such family. Spare are the numbers of the families
-	// whose Within is this family.
+	// Within is the number of the family that contains this one as spare and is complete without it. If that family has a place, this
+	// family is placed after it, in the domains that the two families share. -1 means that there is no such family. Spare are the numbers
+	// of the families whose Within is this family.
 	Within int32
 	Spare  []int32
 }

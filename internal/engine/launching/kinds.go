@@ -15,7 +15,7 @@ type kindLister struct {
 	m *model.Model
 	// likenesses contains the result of likeness for each pool, by number. It is nil for pools that were not needed so far.
 	likenesses [][]int32
-	// own and out are scratch space: own has the kinds of one pool, out those of all pools.
+	// own and out are scratch space: own has the kinds of one pool, out has the kinds of all pools.
 	own, out []kind
 	// last is the number, from 1, of the last equal entry of out. before links each entry to the previous equal entry; 0 means that there
 	// is none.

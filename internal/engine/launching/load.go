@@ -15,7 +15,7 @@ type loading struct {
 	w       *valuing.Worth
 	classes []int32
 	anchor  int32
-	// kinds are the nodes. loads describes the pending pods, for all nodes: first the anchor's pods, then the others, largest first.
+	// kinds are the nodes. loads describes the pending pods, for all nodes: first the anchor's pods, then the other pods, largest first.
 	kinds []kind
 	loads []waitingLoad
 	free  []int64
@@ -77,7 +77,7 @@ func (f *loading) add(class int32, kinds []kind) bool {
 	return true
 }
 
-// value returns the value of the pods that the kind with the given number could hold: first the anchor's pods, then the others, largest
+// value returns the value of the pods that the kind with the given number could hold: first the anchor's pods, then the other pods, largest
 // first. It returns 0 if the kind can hold none of the anchor's pods, or if the value is less than wanted.
 func (f *loading) value(number int, wanted int64) int64 {
 	if number >= len(f.kinds) {

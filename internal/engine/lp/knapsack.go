@@ -148,7 +148,7 @@ func (s *Knapsack) place(class int, at int8) {
 	}
 }
 
-// price sets the duals to those of the basis.
+// price computes the duals of the basis.
 func (s *Knapsack) price(value []float64) {
 	clear(s.lambda)
 	for i, c := range s.basis {

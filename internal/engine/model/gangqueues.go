@@ -86,8 +86,8 @@ func (m *Model) Singles(class int32) []int32 {
 
 // GangMove is a domain to which a running gang could be moved.
 type GangMove struct {
-	// Domains has the domains of the labels that the gang requires, then those of the first Kept labels that it prefers. It is empty if the
-	// gang may be anywhere.
+	// Domains has the domains of the labels that the gang requires, then the domains of the first Kept labels that it prefers. It is empty
+	// if the gang may be anywhere.
 	Domains []planning.GangDomain
 	Kept    int
 	// Classes maps each class to the class that its pods have in the domain. Classes is made from likes, which has the numbers that equal

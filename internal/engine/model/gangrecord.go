@@ -17,7 +17,7 @@ type GangRecord struct {
 	hosting  map[string]bool
 	// domains, ranked and sold are cached by the list of keys: see gangBuilder.
 	domains, ranked, sold map[string][][]string
-	// variants lists the variants of members; their numbers are those of kinds.
+	// variants lists the variants of members; the number of a variant is the number of its kind.
 	variants map[variantKey]*gangVariant
 	list     []*gangVariant
 }
@@ -99,12 +99,12 @@ func (p *NumberedPods) variant(_ int32, original, pod *corev1.Pod) int32 {
 	return p.Variant(original, pod)
 }
 
-// GangUpdate says how the gangs of a snapshot are read if those of an earlier snapshot were read before.
+// GangUpdate says how the gangs of a snapshot are read if the gangs of an earlier snapshot were read before.
 type GangUpdate struct {
 	Snapshot *planning.Snapshot
 	Lookup   *requirements.Lookup
 	Pods     *NumberedPods
-	// Was is the earlier record, or nil if there is none.
+	// Was is the record of the earlier snapshot, or nil if it has no record.
 	Was *GangRecord
 	// SameLabels means that nodes have the same labels as before, and that no node was added or removed. Unchanged reports whether a node
 	// and its pods have not changed.

@@ -115,7 +115,7 @@ type gangBuilder struct {
 	memberOf map[planning.PodKey]int32
 	hosting  map[string]bool
 	settled  func(node int) bool
-	// variants lists the variants in the order in which they were found. earlier has those of the previous model.
+	// variants lists the variants in the order in which they were found. earlier has the variants of the previous model.
 	variants, earlier map[variantKey]*gangVariant
 	list              []*gangVariant
 	// domains has the domains of each list of keys. ranked has the same domains, those with the most nodes first. sold has the domains that

@@ -82,8 +82,8 @@ type Model struct {
 	// Reach is indexed by shape and topology key: see Reachable.
 	Reach   [][][]int32
 	Volumes *volumes.Index
-	// Devices contains the devices that pods claim and those of nodes. It is nil if no pod claims devices. Matcher evaluates selectors of
-	// devices. It may be nil.
+	// Devices contains the devices that pods claim and the devices of nodes. It is nil if no pod claims devices. Matcher evaluates
+	// selectors of devices. It may be nil.
 	Devices *claimed.Index
 	Matcher devices.Matcher
 	// Pods are the pending pods, followed by the placeholders.
@@ -94,8 +94,8 @@ type Model struct {
 	Fits *existing.Acceptance
 	// Gangs has the snapshot's gangs. It is nil if the snapshot has no gangs.
 	Gangs *GangIndex
-	// RunTimes has the reservations that end before pods with a known run time would end. It is nil if there are no such pods or no such
-	// reservations.
+	// RunTimes has the reservations that end before pods with a known run time would end. It is nil if no pod has a known run time, or if
+	// no reservation ends that early.
 	RunTimes *runtimes.Index
 	// Spot says how the limits of workloads on spot nodes restrict their pods. It is nil if there are no limits.
 	Spot *spotshares.Index

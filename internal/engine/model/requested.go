@@ -48,7 +48,7 @@ type NodeRoom struct {
 }
 
 // Roomiest returns the two nodes of the snapshot that have the most free amount of the resource. Of equal nodes it takes the first in the
-// snapshot. An entry is zero if there is no such node with a free amount.
+// snapshot. An entry is zero if no further node has a free amount of the resource.
 func (m *Model) Roomiest(name corev1.ResourceName) (out [2]NodeRoom) {
 	d := slices.Index(m.Resources.Names, name)
 	if d < 0 || m.Snapshot == nil {
