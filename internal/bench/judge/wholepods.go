@@ -33,7 +33,7 @@ func (j *Judge) wholePods(t *planning.CertificateType) wholePods {
 
 // most returns the highest total value of whole pods that fit together. value has, for each class, the value of one pod. It fills a table
 // that has an entry for each combination of units, one pod after another. If the table would have more than maxTable entries, it returns a
-// higher bound: for each class, the value of all pods of the class that fit without other pods.
+// higher bound: the sum, over the classes, of the value of all pods of the class that fit without other pods.
 func (w wholePods) most(classes []*class, value []float64, room amounts) float64 {
 	size, width := int64(1), make([]int64, len(w))
 	for i, u := range w {

@@ -207,9 +207,8 @@ func (p *Finder) narrowed(group Group, planned *planning.NewNode, share, spent i
 	return &node, nil
 }
 
-// sureOffers calls offers. If no type is sure to cost less than the share, because each costs more in some zone, it restricts the node to
-// one zone: the zone of the first planned type that costs less there. Spot prices differ by zone, so a command may be worth it in only one
-// zone.
+// sureOffers calls offers. If each type costs more than the share in some zone, it restricts the node to one zone: the zone of the first
+// planned type that costs less than the share there. Spot prices differ by zone, so a command may be worth it in only one zone.
 func (p *Finder) sureOffers(fromSpot bool, node *planning.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
 	planned := *node
 	if list, spotToSpot, why = p.offers(fromSpot, node, share, limit); !p.keepsZone || why != nil || len(list) > 0 {

@@ -1,5 +1,5 @@
-// Package global answers one question: if the whole fleet is planned at once, which nodes should be removed and which launched, to save the
-// most money that is worth the disturbance?
+// Package global answers one question: if the whole fleet is planned at once, which removals and launches of nodes save most and are worth
+// their disturbance?
 //
 // The input is a survey.Fleet, complete Options, and perhaps the Memory of an earlier plan. The output is a plan of many commands in waves,
 // with a verdict for each node, and a Memory for the next plan. disruption.Global is this planner.

@@ -117,8 +117,8 @@ func (p *Pass) drift(ctx context.Context, accepted []*decision.Candidate) (*deci
 	return nil, nil
 }
 
-// DriftsNot returns a block if drift may not replace the batch for a reason other than places for its pods: a budget, or a pool that is
-// paused after failures.
+// DriftsNot returns a block if a budget, or a pool that is paused after failures, keeps drift from replacing the batch. It does not look
+// for places for the pods.
 func (p *Pass) DriftsNot(batch []*decision.Candidate) *decision.Block {
 	return cmp.Or(p.room(batch, decision.ReasonDrifted), p.paused(batch))
 }

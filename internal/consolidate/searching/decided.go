@@ -85,7 +85,7 @@ func (d *decided) noteStep(st *removing.Step, receivers []*searchcontext.Candida
 }
 
 // keep records why as the block that keeps each member of a group that failed. It replaces a recorded block only if the group is a single
-// node, and why says more than that room is missing or that the search has ended.
+// node, and why is neither a lack of free room nor the end of the search.
 func (d *decided) keep(group []*searchcontext.Candidate, where removing.Places, why *decision.Block) {
 	for _, c := range group {
 		if c.Planned {

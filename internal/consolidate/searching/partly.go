@@ -16,8 +16,9 @@ const (
 	workAgain = 8
 )
 
-// recall gives unchanged candidates the blocks that they had in the earlier plan. It adds candidates to changed whose block may have ended,
-// because it depends on time, budgets or other nodes, and candidates that had no block and have not received pods.
+// recall gives unchanged candidates the blocks that they had in the earlier plan. It adds two kinds of candidates to changed: candidates
+// whose block may have ended, because it depends on time, budgets or other nodes; and candidates that had no block and have not received
+// pods.
 func (s redo) recall(reasons map[string]*decision.Block, changed map[string]bool) {
 	for _, c := range s.Candidates {
 		if c.Blocked != nil || s.gone[c] || changed[c.Name] {

@@ -14,11 +14,11 @@ import (
 // "special" and "any".
 //
 // A request of a varied kind takes a different number of devices on each node, but a pod's needs must be equal on all nodes. So the need is
-// the largest number, the kind's weight. If the request takes fewer devices on a node, the difference is added to the node's amount, in
-// each set that has a varied kind which the node can meet. With one such request the count is exact. For a pod without such a request, only
-// the sets without the kind matter. If there are several such requests on the node, the count is less than the number of devices that could
-// be allocated. For the set with only this kind, the amount is the need of all requests together that the node can meet, or 0 if the node
-// can meet none.
+// the largest number, the kind's weight. If the request takes fewer devices on a node, the difference is added to the node's amount. This
+// is done in each set with a varied kind that the node can meet. With one such request the count is exact. For a pod without such a
+// request, only the sets without the kind matter. If there are several such requests on the node, the count is less than the number of
+// devices that could be allocated. For the set with only this kind, the amount is the need of all requests together that the node can meet,
+// or 0 if the node can meet none.
 //
 // Devices that use the same counters, such as a GPU and its partitions, can't all be allocated at once, even if they serve different kinds.
 // If several kinds compete for such devices, there are more resources (see shares). Claims that fit a node also fit in these resources, but

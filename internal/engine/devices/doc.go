@@ -1,8 +1,8 @@
 // Package devices answers: which devices of a node can the claims of a pod get?
 //
-// It allocates like kube-scheduler for Dynamic Resource Allocation: requests for a number of devices or for all devices, prioritised
-// alternatives, selectors, device taints, constraints on attributes, devices whose capacity several claims share, and devices that are
-// parts of other devices and use their counters.
+// It allocates devices like kube-scheduler for Dynamic Resource Allocation. It supports requests for a number of devices or for all
+// devices, prioritised alternatives, selectors, device taints, and constraints on attributes. Several claims may share the capacity of a
+// device. Devices may be parts of other devices and use their counters.
 //
 //	inventory := devices.NewInventory(slices)
 //	usage := devices.NewUsage(inventory)

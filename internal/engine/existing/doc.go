@@ -1,7 +1,7 @@
 // Package existing prepares nodes that exist or are being launched for planning.
 //
-// The question: which labels and taints does a node have in its current phase, how much is free on it, and which of its pods would need a
-// new place? Which classes of pods does it accept, without regard to resources, and by which offering was it bought?
+// The question: which labels and taints does a node have in its current phase, which amounts are free on it, and which of its pods would
+// need a new place? Which classes of pods does the node accept, without regard to resources, and as which offering was the node bought?
 //
 // The input is Nodes and NodeClaims with the pods bound to them ([Source]), the classes of these pods, DaemonSets, limits on volumes, and
 // the labels that pods or rules ask about. The output is a [Node] for each node with its free amounts, and the [Groups] of nodes that have

@@ -167,8 +167,9 @@ func (x nodeFaults) portTaken(node int32) bool {
 	})
 }
 
-// considerNode stores the node in best if it fails only one check or only topology rules, and in two if it fails two checks and best is
-// empty. It does so only if changes would give the pod a place on the node, and if the new miss is nearer than the stored one.
+// considerNode stores the node in best if the node fails only one check or only topology rules. It stores the node in two if the node fails
+// two checks and best is empty. It does so only if changes would give the pod a place on the node, and if the new miss is nearer than the
+// stored one.
 func (x nodeFaults) considerNode(best *finding, two *pairFinding, node int32, f *nodeFailings) {
 	switch f.count() {
 	case 0:

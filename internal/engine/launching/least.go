@@ -14,10 +14,10 @@ import (
 // LaunchLeast does the same as LaunchSome for few pods, but searches more. It does not only open the node with the highest ratio of value
 // to price each time. It also backtracks and tries the next best nodes, and tries to fill nodes first with pods that rules keep apart or
 // together. It takes the cheapest result, and of equally cheap results the first. It abandons a branch when the cost of its nodes plus the
-// value of the pods still pending reaches the cheapest result so far, or below (USD per hour). It opens at most most nodes. tries limits
-// the number of nodes that are opened during the search, including those that are closed again. If pods are tried in two orders, the first
-// order gets half of the tries, and the second order all of them. So the result may not be the cheapest possible. price is the total price
-// of the new nodes, in USD per hour. If no result is found, ok is false and no node is opened.
+// value of the pods still pending reaches the cost of the cheapest result so far, or the parameter below (USD per hour). It opens at most
+// most nodes. tries limits the number of nodes that are opened during the search, including those that are closed again. If pods are tried
+// in two orders, the first order gets half of the tries, and the second order all of them. So the result may not be the cheapest possible.
+// price is the total price of the new nodes, in USD per hour. If no result is found, ok is false and no node is opened.
 func (t *Launching) LaunchLeast(q planning.Query, w *valuing.Worth, most, tries int, below float64) (price float64, ok bool) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()

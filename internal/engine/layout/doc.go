@@ -1,6 +1,6 @@
 // Package layout finds the domains in which pods are and those in which they could be.
 //
-// The question: in which domains of the labels that rules use are existing nodes, in which could new nodes be, and which of these can the
+// The question: rules use domains of labels: in which domains are existing nodes, in which could new nodes be, and which domains can the
 // pods of a class reach?
 //
 // The input is a [Cluster]: rules that pods state, classes and shapes, pools, nodes and DaemonSets. The output is the topology state of

@@ -81,8 +81,8 @@ func (m *Model) Singles(class int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(pending), func(i int32) bool { return m.Gangs.Of[i] >= 0 })
 }
 
-// A running gang can be moved as a whole. If the gang requires or prefers one domain, there are additional classes for its bound pods, one
-// for each domain to which they could be moved: see GangIndex.
+// A running gang can be moved as a whole. If the gang requires or prefers one domain, its bound pods have additional classes, one for each
+// domain to which they could be moved: see GangIndex.
 
 // GangMove is a domain to which a running gang could be moved.
 type GangMove struct {
