@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// CommitmentsLeft returns the amount of each commitment that is left for new nodes.
+// CommitmentsLeft returns, for each commitment, the amount that existing nodes leave unused. It returns nil if there are no commitments.
 func (t NewNodes) CommitmentsLeft() []int64 {
 	switch s := t.M.Standings; {
 	case s == nil:
@@ -78,8 +78,8 @@ type BoughtNode struct {
 	Description
 }
 
-// WriteCommitments covers the plan's new nodes with commitments. It writes their resulting prices and the use of commitments. nodes is in
-// the order of out.NewNodes.
+// WriteCommitments covers the plan's new nodes with commitments. It writes the resulting prices of the nodes and the use of each commitment
+// to out. nodes has the same order as out.NewNodes.
 func (t NewNodes) WriteCommitments(out *planning.Plan, nodes []BoughtNode) {
 	m := t.M
 	if m.Standings == nil {
@@ -115,8 +115,8 @@ func (t NewNodes) WriteCommitments(out *planning.Plan, nodes []BoughtNode) {
 	}
 }
 
-// coveredOptions returns the node's options with the prices that result if commitments cover the shares of the node that c says. The first
-// option stays first.
+// coveredOptions returns the node's options with the prices that result from c. c says which shares of the node are covered by commitments.
+// The first option stays first.
 func coveredOptions(m *model.Model, n *BoughtNode, c *market.Covered) []planning.InstanceTypeOption {
 	p := m.Pools[n.Planned.Pool]
 	catalog := p.Table.Catalog
@@ -135,8 +135,8 @@ func coveredOptions(m *model.Model, n *BoughtNode, c *market.Covered) []planning
 	return out
 }
 
-// keepCovered restricts the replacements of a node that was planned because of a commitment. It removes the slots in which the commitment
-// does not cover the planned node, and then the rows that it does not cover in each remaining slot.
+// keepCovered restricts the replacements of a node that was planned because of a commitment. First it removes the slots in which the
+// commitment does not cover the planned node. Then it removes each row that can be bought without the commitment in some remaining slot.
 func keepCovered(m *model.Model, mc *state.Node, rows, slots bitset.Set) {
 	if mc.Commitment == 0 {
 		return

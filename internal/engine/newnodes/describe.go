@@ -17,28 +17,30 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Description contains the properties that nodes with the same demands and the same load share.
+// Description contains the properties that are equal for all nodes with the same demands and the same load.
 type Description struct {
 	options []planning.InstanceTypeOption
 	claim   requirements.Set
-	// row and slot of the first option
+	// row and slot identify the first option in the pool's table and catalog.
 	row, slot int
-	// requests of the pods and of everything else that runs on the node
+	// requests is the sum of the requests of all pods on the node, including DaemonSet pods.
 	requests corev1.ResourceList
 	// offers are the offers from which the first option was chosen.
 	offers *offersOf
 }
 
-// Descriptions caches descriptions by demands and load. It also caches the possible nodes for equal demands, whatever the load.
+// Descriptions caches descriptions by demands and load. It also caches the possible nodes for equal demands; these do not depend on the
+// load.
 type Descriptions struct {
 	byLoad  map[string]Description
 	offered map[string]*offersOf
-	// allocatable is shared by nodes whose first option has the same variant. It is nil if each node has its own.
+	// allocatable has one list of amounts for each variant. Nodes whose first option has the same variant share it. If allocatable is nil,
+	// each node gets a list of its own.
 	allocatable map[variantOf]corev1.ResourceList
 	scratch     []planning.InstanceTypeOption
 	key         []byte // scratch
-	// Spare is indexed by pool, and then like the pool's limits: see SpareLimits. If it is nil, no node may use more of the limits than its
-	// planned type.
+	// Spare has the amounts of the pool's limits that a node may use in addition to its planned type: see SpareLimits. It is indexed by
+	// pool, and then like the pool's limits. If it is nil, no node may use more of the limits than its planned type.
 	Spare [][]int64
 	// most is the number of types that are listed for nodes of pools without minValues; 0 means all types.
 	most int
@@ -49,8 +51,8 @@ func NewDescriptions() *Descriptions {
 	return &Descriptions{byLoad: map[string]Description{}, offered: map[string]*offersOf{}}
 }
 
-// NewShared returns an empty cache that can be kept from plan to plan. Nodes whose first option has the same variant share one list of
-// allocatable amounts.
+// NewShared returns an empty cache that several plans can use, one after another. Nodes whose first option has the same variant share one
+// list of allocatable amounts.
 func NewShared() *Descriptions {
 	d := NewDescriptions()
 	d.allocatable = map[variantOf]corev1.ResourceList{}
@@ -69,7 +71,7 @@ func (d *Descriptions) Begin(types int) {
 	d.most = types
 }
 
-// offersOf has the possible nodes for equal demands, cheapest first, and the requirements of NodeClaims for them.
+// offersOf contains the offers for nodes with equal demands, cheapest first, and the requirements of the NodeClaims for these nodes.
 type offersOf struct {
 	key  string
 	rows []rowOffer
@@ -83,7 +85,8 @@ type offersOf struct {
 // mostClaims is the maximum number of cached claims for the same offers.
 const mostClaims = 64
 
-// nodeClaim has the requirements of a NodeClaim for a node with certain labels, before and after they are restricted to what may be bought.
+// nodeClaim contains the requirements of the NodeClaim for a node with these labels. before has the requirements that Allowed returns;
+// after has these requirements, restricted to the offerings that may be bought.
 type nodeClaim struct{ labels, before, after requirements.Set }
 
 type variantOf struct {
@@ -99,7 +102,7 @@ type rowOffer struct {
 	option *planning.InstanceTypeOption
 }
 
-// Describe sets a new node's requirements, types and amounts.
+// Describe sets the requirements, instance types, requests and allocatable amounts of a new node.
 func (t NewNodes) Describe(node *planning.NewNode, mc *state.Node, loads []state.Binding, described *Descriptions) Description {
 	m := t.M
 	p := m.Pools[mc.Pool]

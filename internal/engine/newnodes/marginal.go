@@ -12,10 +12,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// PriceMarginally sets the prices of new nodes to what they add to the bill: the part of a node that commitments cover adds nothing. bought
-// has all nodes of the trial from index first on that have pods, in their order. nodes has their descriptions. The nodes use, one after
-// another, the part of the commitments that the nodes of the snapshot and earlier planned nodes don't use. A commitment counts only if it
-// covers each offering that the node's claim allows, because any of them may be launched.
+// PriceMarginally sets the price of each new node to the cost that the node adds. The part of a node that commitments cover adds no cost.
+// bought contains the trial's nodes with pods, from index first on, in the trial's order. nodes contains the descriptions of these nodes.
+// The new nodes use the commitments one after another. Each uses only the part that the nodes of the snapshot and earlier planned nodes
+// leave unused. A commitment counts only if it covers each offering that the node's claim allows, because any of them may be launched.
 func (t NewNodes) PriceMarginally(nodes []planning.NewNode, bought []BoughtNode, first int) {
 	if t.M.Standings == nil {
 		return
@@ -40,8 +40,8 @@ func (t NewNodes) leftBefore(number int) []int64 {
 	return t.M.Costs.FillNew(t.CommitmentsLeft(), earlier)
 }
 
-// marginalOptions returns the options with their costs if left is the unused part of the commitments. It also returns the part that is
-// unused after the first option. The first option stays first, because it is planned; the others are sorted by price.
+// marginalOptions returns the options with their costs if left is the unused part of the commitments. rest is the part that is still unused
+// after the first option is bought. The first option stays first, because it is planned; the others are sorted by price.
 func marginalOptions(m *model.Model, n *BoughtNode, options []planning.InstanceTypeOption, left []int64) (out []planning.InstanceTypeOption, rest []int64) {
 	p := m.Pools[n.Planned.Pool]
 	rest = left

@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// profileFor returns the first profile of the stage that the node meets. If it meets none, it returns a profile with all rows and slots of
-// the pool.
+// profileFor returns the first profile of the stage that the node meets. If the node meets no profile, profileFor returns a profile with
+// all rows and slots of the pool.
 func profileFor(m *model.Model, stage int32, mc *state.Node) *nodepool.Profile {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, u := range m.Stages[stage].Uses {
@@ -94,7 +94,7 @@ func optionsFor(m *model.Model, out []planning.InstanceTypeOption, p *nodepool.P
 }
 
 // ownFirst puts the planned node itself first among the options if no option is cheaper, and reports whether it did so. Commitments may
-// cover only some of the nodes with the same price, and the trial used the price of this node.
+// cover only some of several options with the same price, and the trial used the price of the planned node.
 func ownFirst(m *model.Model, options []planning.InstanceTypeOption, p *nodepool.Pool, mc *state.Node) bool {
 	if m.Standings == nil || len(options) == 0 {
 		return false

@@ -23,7 +23,7 @@ type Assignment struct {
 // Domains describes the labels whose values topology rules distinguish.
 type Domains struct {
 	Keys []string
-	// OnNodes returns the values of such a label on existing nodes, sorted.
+	// OnNodes returns the values that the label with this key has on existing nodes, sorted.
 	OnNodes func(key string) []string
 }
 
@@ -101,7 +101,7 @@ func (p *Pool) Candidates(key string, profiles []int32, d Domains) []requirement
 			}
 		}
 		if v, ok := all.AnyValue(); ok && asked > 1 {
-			note([]string{v}) // a value that no profile lists itself
+			note([]string{v}) // a value that meets all profiles, although no single profile lists it
 		}
 	}
 	if v, ok := template.Intersect(requirements.NotIn(key, values...)).AnyValue(); ok {
@@ -166,7 +166,7 @@ func (p *Pool) ownAssignments(keys []string, profiles []int32) []requirements.Se
 	return out
 }
 
-// WithRows returns assignments with these labels and the rows that may have them.
+// WithRows returns one assignment for each set of labels, with the rows whose types may have these labels.
 func (p *Pool) WithRows(sets []requirements.Set) []Assignment {
 	out := make([]Assignment, len(sets))
 	for i, s := range sets {
@@ -190,8 +190,8 @@ func (p *Pool) WithRows(sets []requirements.Set) []Assignment {
 }
 
 // Decides reports whether the assignment decides each label that the profile asks about. A label is decided if it has one value, is absent,
-// or may only have values that the profile accepts. An open label may have any value. A pod that requires its absence does not restrict the
-// label for other pods.
+// or may only have values that the profile accepts. An open label may have any value. A pod that requires the absence of the label does not
+// restrict the label for other pods.
 func (a *Assignment) Decides(p *Profile) bool {
 	for _, r := range p.Open { // no closure, because this is called very often
 		if !a.Labels.Has(r.Key()) || !match.SingleValued(a.Labels.Get(r.Key())) && !match.Ensures(a.Labels, r) {
@@ -201,7 +201,7 @@ func (a *Assignment) Decides(p *Profile) bool {
 	return true
 }
 
-// Allows reports whether the profile's open requirements accept the assignment, whichever of its possible values a label gets.
+// Allows reports whether the profile's open requirements accept the assignment for every value that its labels may still get.
 func (a *Assignment) Allows(p *Profile) bool {
 	for _, r := range p.Open {
 		if !match.Ensures(a.Labels, r) {

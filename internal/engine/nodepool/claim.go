@@ -27,8 +27,7 @@ func Claim(c *market.Catalog, claim, known requirements.Set, slots bitset.Set) r
 		}
 	}
 	for _, key := range claim.Keys() {
-		// Pods may require that a label is absent, or that it differs from a value, although only pods name this label. Nodes don't have
-		// such labels.
+		// Pods may require that a label is absent, or that it differs from a value. If only pods name the label, nodes don't have it.
 		_, stated := c.TypeKeys[key]
 		if r := claim.Get(key); !known.Has(key) && !stated && !c.OfferingKeys[key] && match.AbsentMeets(r) {
 			claim = claim.With(requirements.DoesNotExist(key))
@@ -69,8 +68,8 @@ func (t *Table) KeepProduct(planned int32, slots bitset.Set) {
 	copy(slots, keep(func(s *market.Slot) bool { return s.Zone == bought.Zone && s.CapacityType == bought.CapacityType }))
 }
 
-// isProduct reports whether the slots are all slots of the catalog with these zones and capacity types. Slots of other reservations are
-// ignored, because a NodeClaim names its own reservation.
+// isProduct reports whether the slots contain every slot of the catalog that combines one of their zones with one of their capacity types.
+// Slots of other reservations are ignored, because a NodeClaim names its own reservation.
 func isProduct(c *market.Catalog, slots bitset.Set) bool {
 	zones, types, reservations := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for s := range slots.Members {

@@ -1,7 +1,7 @@
 // Package nodepool computes which nodes a NodePool can launch, and which labels they have.
 //
-// The question: which rows of instance types, bought in which slots, can meet a demand on the pool? Which labels are then still open, and
-// which values can they get? Do the pool's limits and minValues allow it?
+// The question: which rows of instance types, bought in which slots, can meet a demand on the pool? Which labels of such a node are still
+// open, and which values can they get? Do the pool's limits and minValues allow the node?
 //
 // The input is a NodePool with its requirements, labels, taints and limits, a catalog of what can be bought, and the DaemonSets that would
 // run. The output is a [Pool]. It has a [Table] of rows (a row is a variant with those slots in which the same DaemonSets run) with the
@@ -12,7 +12,7 @@
 // are sorted by price once for each table. A segment tree, each node of which has the maximum room in its subtree, finds the purchases with
 // enough room and skips the others. Amounts are integer vectors.
 //
-// The cost: a table takes one pass over catalog and DaemonSets, a profile one pass over the table's rows. The cheapest purchase is found
-// with one logarithmic step for each cheaper purchase that has room but is not suitable. The assignments of several labels are all
-// combinations of their values, up to [MaxAssignments]. If there are more combinations, each profile has its own assignment.
+// The cost: a table takes one pass over the catalog and the DaemonSets; a profile takes one pass over the table's rows. The search for the
+// cheapest purchase takes logarithmic time for each cheaper purchase that has room but is not suitable. The assignments of several labels
+// are all combinations of their values, up to [MaxAssignments]. If there are more combinations, each profile has its own assignment.
 package nodepool

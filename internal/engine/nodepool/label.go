@@ -49,7 +49,8 @@ func (p *Pool) OpenLabel(row int, as *Assignment, key string) (known requirement
 }
 
 // WithOpen returns the decided labels of a node of the pool, together with the possible values of those labels in keys that are left open.
-// A node with a label whose value is a or b will have the label. So spreads that require only the label's presence count the node.
+// For example, a node whose label will get the value a or b has the label in either case. So spreads that require only the label's presence
+// count this node.
 func (p *Pool) WithOpen(labels requirements.Set, row int, as *Assignment, keys map[string]bool) requirements.Set {
 	for key := range keys {
 		if labels.Has(key) {

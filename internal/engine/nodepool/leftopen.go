@@ -12,8 +12,8 @@ import (
 // assignment may leave such a label undecided (open). The NodeClaim repeats the pods' requirements, and the provider chooses one of the
 // values that they allow for the type.
 
-// LeftOpenFor returns the assignments in decided with labels left open where possible. These are labels that were decided because of one of
-// the profiles, and labels that a profile does not ask about. Each such label gets the requirement of the profile. Labels that topology
+// LeftOpenFor returns, for each profile, the assignments in decided with labels left open where possible. A label that the profile asks
+// about gets the profile's requirement instead of its value. A label that the profile does not ask about is removed. Labels that topology
 // rules distinguish stay decided.
 func (p *Pool) LeftOpenFor(profiles []int32, d Domains, decided []Assignment) []Assignment {
 	var sets []requirements.Set
@@ -31,8 +31,8 @@ func (p *Pool) LeftOpenFor(profiles []int32, d Domains, decided []Assignment) []
 	return p.WithRows(sets)
 }
 
-// withoutUnasked removes the labels that may stay open and that the profile does not ask about. They were decided because of another
-// profile, and would exclude types that suit this one.
+// withoutUnasked removes the labels that may stay open and that the profile does not ask about. These labels were decided because of
+// another profile, and would exclude types that suit this profile.
 func (p *Pool) withoutUnasked(f *Profile, d Domains, labels requirements.Set) requirements.Set {
 	var unasked []string
 	for _, key := range labels.Keys() {

@@ -38,7 +38,7 @@ func NewLimits(list corev1.ResourceList) (*Limits, error) {
 	return l, nil
 }
 
-// Cost returns the amounts that one node with the given capacity uses of the limits. Each node counts as one of "nodes".
+// Cost returns the amounts that one node with the given capacity uses of the limits. Each node uses one unit of the limit "nodes".
 func (l *Limits) Cost(capacity corev1.ResourceList) []int64 {
 	out := make([]int64, len(l.Names))
 	for i, name := range l.Names {
@@ -63,8 +63,8 @@ func (l *Limits) Allow(used, cost []int64) bool {
 }
 
 // Reached reports whether existing nodes use up the limit with index i of a pool that was created as v1alpha5. Early releases of Karpenter
-// launched no more nodes for such a pool, not even nodes without that resource. Planned nodes do not count, because they did not count in
-// those releases: a plan may reach a limit, as for any other pool. Those releases ignored a limit without usage, so a limit of 0 does not
+// launched no more nodes for such a pool, not even nodes without that resource. Planned nodes do not count, because early releases did not
+// count them. So a plan may reach a limit, as for any other pool. Early releases ignored a limit without usage, so a limit of 0 does not
 // stop launches.
 func (l *Limits) Reached(standing []int64, i int) bool {
 	return l.Early && standing[i] > 0 && standing[i] >= l.Max[i]

@@ -26,7 +26,7 @@ type Pool struct {
 	Table       *Table
 	// Rows and Slots meet the pool's own requirements.
 	Rows, Slots bitset.Set
-	// Template contains the labels and requirements that every node of the pool has: requirements, labels and pool label.
+	// Template contains what the pool requires of each of its nodes: the pool's requirements, its labels and the label with its name.
 	Template requirements.Set
 	Taints   []corev1.Taint
 	Limits   *Limits
@@ -82,7 +82,7 @@ func (p *Pool) Open() {
 }
 
 // CheapestLike returns the cheapest of the given rows and slots that has room for need and uses no more of the pool's limits than the
-// planned row. row is -1 if there is none.
+// planned row. If no row is suitable, row is -1.
 func (p *Pool) CheapestLike(planned int32, need []int64, rows, slots bitset.Set) (row, slot int32, price int64) {
 	if p.Limits != nil {
 		return p.CheapestWithin(need, rows, slots, p.RowCost(int(planned)))
@@ -90,7 +90,8 @@ func (p *Pool) CheapestLike(planned int32, need []int64, rows, slots bitset.Set)
 	return p.CheapestWithin(need, rows, slots, nil)
 }
 
-// CheapestWithin is like CheapestLike, but the row may use the amounts most of the pool's limits; nil means any amount.
+// CheapestWithin is like CheapestLike, but the row may use at most the amounts in most of the pool's limits. If most is nil, the row may
+// use any amount.
 func (p *Pool) CheapestWithin(need []int64, rows, slots bitset.Set, most []int64) (row, slot int32, price int64) {
 	return p.Table.CheapestWith(need, rows, slots, market.NoPrice, func(buy Purchase) bool {
 		return most == nil || resources.Fits(p.RowCost(int(buy.Row)), most)

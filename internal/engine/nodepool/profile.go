@@ -47,7 +47,7 @@ func (p *Pool) ProfileOf(demand match.Needs) int {
 	return p.number(Profile{Rows: rows, Slots: slots, Demand: demand, Open: open})
 }
 
-// number returns the number of the pool's profile that equals f. If there is none, it adds f to the pool.
+// number returns the number of the pool's profile that equals f. If the pool has no such profile, number adds f to the pool.
 func (p *Pool) number(f Profile) int {
 	text := profileText(f.Rows, f.Slots, f.Open)
 	if n, ok := p.byText[text]; ok {

@@ -16,19 +16,19 @@ type Purchase struct{ Row, Slot int32 }
 // Purchases lists the ways to buy a node of a table. The list is sorted when it is first needed.
 type Purchases struct {
 	once sync.Once
-	// List is sorted by price; of equal prices, the purchase with the most room for pods comes first.
+	// List is sorted by price. Of purchases with equal prices, the purchase with the most room for pods comes first.
 	List []Purchase
 	// room finds the purchases that have room for pods. It uses the indexes of List.
 	room resources.MaxTree
 }
 
 // CheapestFirst returns all purchases with a price, cheapest first. Of equally cheap purchases, the one with the most room for pods comes
-// first. The caller must not change them.
+// first. The caller must not change the result.
 func (t *Table) CheapestFirst(dims int) []Purchase {
 	return t.Ordered(dims).List
 }
 
-// Ordered returns the same purchases, with the tree that finds those with enough room.
+// Ordered returns the purchases in the order of CheapestFirst, with a tree that finds the purchases with enough room.
 func (t *Table) Ordered(dims int) *Purchases {
 	t.InOrder.once.Do(func() {
 		for r := range t.Rows {
@@ -59,7 +59,7 @@ func (t *Table) Ordered(dims int) *Purchases {
 }
 
 // CheapestWith returns the cheapest purchase of the rows and slots that has room for need, costs less than below, and is accepted by take.
-// Of equally cheap purchases it returns the first row, and the first of its slots. row is -1 if there is none.
+// Of equally cheap purchases it returns the first row, and the first of its slots. If no purchase is suitable, row is -1.
 func (t *Table) CheapestWith(need []int64, rows, slots bitset.Set, below int64, take func(Purchase) bool) (row, slot int32, price int64) {
 	row, slot, price = -1, -1, market.NoPrice
 	in := t.Ordered(len(need))
@@ -82,5 +82,5 @@ func (t *Table) CheapestWith(need []int64, rows, slots bitset.Set, below int64, 
 	return row, slot, price
 }
 
-// Next returns the first purchase at or after from that has room for need, or -1 if there is none.
+// Next returns the index of the first purchase at or after from that has room for need, or -1 if no purchase has.
 func (p *Purchases) Next(need []int64, from int) int { return p.room.Next(need, from) }

@@ -18,7 +18,7 @@ type Table struct {
 	Rows    []Row
 	// alloc is indexed by row*resources+resource. It has the amounts that are left for pods.
 	alloc []int64
-	// most is indexed like alloc. It has the upper bound of these amounts if devices are undercounted. It is nil if they are not.
+	// most is indexed like alloc. It has upper bounds of these amounts. It is nil if no upper bound exceeds the amount in alloc.
 	most []int64
 	// Taken is indexed like alloc. It has the amounts that DaemonSets use.
 	Taken []int64
@@ -42,10 +42,10 @@ type Row struct {
 
 // Devices computes the devices that a new node of a type has in addition to its other allocatable amounts.
 type Devices interface {
-	// RoomOfType writes to into the amounts that pods can rely on if the type is bought as the offering. o is nil if the offering does not
+	// RoomOfType fills into with the amounts that pods can rely on if the type is bought as offering o. o is nil if the offering does not
 	// matter.
 	RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64)
-	// MostOfType writes to into an upper bound on the devices that pods can have. Lower bounds on costs use it.
+	// MostOfType fills into with upper bounds on the devices that pods can have. Lower bounds on costs use it.
 	MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64)
 }
 
@@ -82,7 +82,7 @@ func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, de
 			for d := range alloc {
 				left := max(alloc[d]-taken[d], -1)
 				if left < 0 && resources.CountsDevices(in.Names[d]) {
-					left = 0 // the DaemonSet's pod stays pending there, and uses no room
+					left = 0 // the DaemonSet's pod stays pending and uses nothing
 				}
 				t.alloc = append(t.alloc, left)
 				if left = max(most[d]-taken[d], -1); left < 0 && resources.CountsDevices(in.Names[d]) {

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 )
 
-// Alike joins items that packing need not distinguish: they have the same place and equal needs, including caps. Fewer items are packed
-// faster, and their values are exact.
+// Alike joins items that packing need not distinguish, because they have the same place and equal needs, including caps. Packing is faster
+// with fewer items, and the values of joined items are exact.
 type Alike struct {
 	// Items are the joined items, each at the position of the first given item in it.
 	Items []pricing.Item

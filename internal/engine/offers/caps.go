@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Cap is a rule about single nodes, expressed as an amount. Each node has some of the amount, and each pod that the rule concerns takes
-// some. Rules that can be expressed in this way are handled like memory by the linear program, the knapsacks and the packers. In proofs it
-// may also be a resource in whole units: see CountWhole.
+// Cap is a rule about single nodes, expressed as an amount. Each node offers an amount, and each pod that the rule concerns takes part of
+// it. Rules that can be expressed in this way are handled like memory by the linear program, the knapsacks and the packers. In proofs, a
+// Cap may also be a resource counted in whole units: see CountWhole.
 type Cap struct {
 	group  int32
 	kind   topology.Kind
@@ -92,9 +92,9 @@ func (m *Market) Caps(items []pricing.Item, proof bool) []Cap {
 
 // taken returns the amount of the cap that a pod with these rules takes.
 //
-// A spread refuses only pods that state it, and only while the node has too many of the pods that it counts. Pods that don't state such a
-// rule can always be placed last, and take nothing. All other pods are treated as if they stated the rule, so that their order does not
-// matter.
+// A spread refuses only pods that state the spread, and only while the node has too many of the pods that the spread counts. Pods that
+// state no spread over nodes can always be placed last, and take nothing. All other counted pods are treated as if they stated this spread,
+// so that their order does not matter.
 func (c *Cap) taken(rules []topology.Group, o *topology.Groups) int64 {
 	if o == nil {
 		return 0
@@ -154,7 +154,7 @@ func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 		}
 	}
 	const several = -2
-	classOf := map[int32]int32{} // one of the rule's pods, or several
+	classOf := map[int32]int32{} // by rule: the class of its pods, or several
 	for i := range items {
 		m.eachHostRule(items[i].Topology, func(g int32) {
 			if class, known := classOf[g]; known && class != items[i].Class {

@@ -16,7 +16,7 @@ func (m *Market) Anywhere(places []pricing.Place) *Choice {
 }
 
 // Narrow returns the Choice for items of the same places if no item is in a cell. If an option replaces another option, it also holds all
-// items that the other option holds. So the result has the same options that Choose would find. It does not have dominated options, and no
+// items that the other option holds. So the result has the same options that Choose would find. It has no dominated options and no
 // commitments.
 func (p *Choice) Narrow(m *Market, items []pricing.Item, c *layout.Cells) *Choice {
 	out := &Choice{Problem: pricing.Problem{Dims: m.Dims, Resources: m.Dims, Items: items, Celled: c != nil}, Assigned: p.Assigned, Cells: c}

@@ -25,8 +25,8 @@ type Market struct {
 	Domains nodepool.Domains
 	// Commitments is the number of commitments.
 	Commitments int
-	// Most means that options have the upper bound of a node's amounts, instead of the amounts on which pods can rely. Lower bounds on
-	// costs need this.
+	// Most means that Alloc of the options is the upper bound of a node's amounts, instead of the amounts on which pods can rely. Lower
+	// bounds on costs need this.
 	Most bool
 }
 
@@ -38,7 +38,7 @@ type Choice struct {
 	Cells    *layout.Cells
 	// everyCell means that the cheapest option of each cell is kept, even if a place may use several cells.
 	everyCell bool
-	// Caps are rules about single nodes. Each is a dimension that follows the resources.
+	// Caps are rules about single nodes. Each cap is one dimension; these dimensions come after the resources.
 	Caps []Cap
 	// Alike has, for each of the problem's items, the caller's items that it joins. It is nil if no items are joined.
 	Alike *Alike
@@ -114,9 +114,9 @@ type poolUsers struct {
 	users        []int
 }
 
-// covers reports whether the options of pool a, which comes earlier, dominate all options of pool b. It returns true only if both launch
-// the same nodes, a has no limits, all users of b may also use the nodes in a, and minValues, reservations and undecided labels don't
-// matter. This is true of many pools, and then their nodes need not be examined.
+// covers reports whether the options of the earlier pool a dominate all options of pool b. It returns true only if both pools launch the
+// same nodes, a has no limits, all users of b may also use the nodes of a, and minValues, reservations and undecided labels don't matter.
+// If a covers b, the nodes of b need not be examined; many pools are covered.
 func (m *Market) covers(p *Choice, a, b *poolUsers) bool {
 	pa, pb := m.Pools[a.pool], m.Pools[b.pool]
 	if pa.Table != pb.Table || pa.Limits != nil || len(pa.Variety) > 0 || len(pb.Variety) > 0 || len(pa.Table.Catalog.Reservations) > 0 {
@@ -247,7 +247,7 @@ func (p *Choice) cellsOf(m *Market, pool int32, as *nodepool.Assignment) func(ro
 	}
 }
 
-// placeAllows does the same as Allows, and also checks the rules of the place.
+// placeAllows reports whether Allows returns true and the node also meets the rules of the place.
 func (m *Market) placeAllows(to pricing.Place, pl int32, row, slot int, as *nodepool.Assignment) bool {
 	if to.Rules&pricing.ReservedOnly != 0 && m.Pools[pl].Table.Catalog.Slots[slot].Reservation == "" {
 		return false
@@ -313,8 +313,8 @@ func sortedOptions(all []pricing.Option) []*pricing.Option {
 }
 
 // standsIn reports whether option k can replace o without violating a limit or topology rule that o would not violate. It returns false if
-// k uses a reservation, or if DaemonSet pods that rules see differ. For limits, k can replace o if k's pool has no limits, or if both
-// belong to one pool and k uses no more of its limits.
+// k uses a reservation, or if the two nodes have different DaemonSet pods that rules count. For limits, k can replace o if k's pool has no
+// limits, or if both belong to one pool and k uses no more of its limits.
 func (m *Market) standsIn(k, o *pricing.Option) bool {
 	if k.Resident != o.Resident {
 		return false

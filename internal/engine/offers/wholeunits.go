@@ -8,9 +8,9 @@ import (
 )
 
 // A linear program packs pods in fractions, and fills nodes to the last millicore. With whole pods this may be impossible. For example, if
-// all pods request multiples of half a core, or negligible amounts, a node with 2.9 cores holds five halves. A resource counted in whole
-// units is an additional resource, for which each pod's request and each node's room are rounded down to whole units. Pods that fit on a
-// node also fit if they are counted in whole units, because the sum of the rounded amounts is at most the rounded sum. Proofs count a
+// all pods request multiples of half a core, or negligible amounts, a node with 2.9 cores holds only five half cores. A resource counted in
+// whole units is an additional resource, for which each pod's request and each node's room are rounded down to whole units. Pods that fit
+// on a node also fit if they are counted in whole units, because the sum of the rounded amounts is at most the rounded sum. Proofs count a
 // resource in whole units if that makes the planned nodes fuller.
 //
 // Source: V. Chvátal, "Edmonds polytopes and a hierarchy of combinatorial problems", 1973; R. E. Gomory, 1958: rounding a
@@ -22,7 +22,8 @@ const (
 	maxUnits            = 4
 	// maxSizes is the maximum number of distinct requests for a resource: if there are more, none of them is tried as a unit.
 	maxSizes = 64
-	// fuller is the amount by which fullness in whole units must exceed fullness in every resource.
+	// fuller is the amount by which the nodes' fullness in whole units must exceed their fullness in every resource. Fullness is a share of
+	// 1.
 	fuller = 0.005
 )
 
@@ -50,8 +51,8 @@ func CountWhole(items []pricing.Item, caps []Cap, rooms []Room, dims int) ([]pri
 	return out, append(units, caps...)
 }
 
-// wholeUnits returns the units in which the planned nodes are fullest, if they are fuller in them than in any resource by more than the
-// constant fuller.
+// wholeUnits returns the units in which the planned nodes are fullest. It returns only units in which the nodes are fuller than in any
+// resource, by more than the constant fuller.
 func wholeUnits(items []pricing.Item, rooms []Room, dims int) []Cap {
 	least := 0.0
 	for d := range dims {
@@ -102,7 +103,7 @@ func fullness(items []pricing.Item, rooms []Room, dim int, unit int64) float64 {
 }
 
 // sizesOf returns the items' distinct needs of a resource, in ascending order, without 0 and 1. It returns nil if there are more than
-// maxSizes.
+// maxSizes distinct needs.
 func sizesOf(items []pricing.Item, dim int) []int64 {
 	var out []int64
 	for i := range items {

@@ -9,8 +9,8 @@ import (
 type search struct {
 	p *Problem
 	f *filler
-	// ranked has, for each cell, its options; for AnyCell, all options. The good options come first, sorted by price; the others follow,
-	// sorted by their ratio of value to price, highest first.
+	// ranked has the options of each cell, and all options for AnyCell. The good options come first, sorted by price. The other options
+	// follow, sorted by their ratio of value to price, highest first.
 	ranked map[int32]ranking
 	// cells lists the cells that items are bound to, ascending.
 	cells []int32
@@ -20,7 +20,7 @@ type search struct {
 	few bool
 	// cellAt has, for each item, the index of its cell in cells, or -1 for AnyCell.
 	cellAt []int
-	// bound is scratch space of choose: for each of cells, the value of the pods that are bound to it.
+	// bound is scratch space of choose. For each cell in cells, it has the value of the pods that are bound to the cell.
 	bound []int64
 	// nodes are the nodes of the last construction, with their loads. amounts and live are scratch space.
 	nodes   []Node
@@ -30,14 +30,14 @@ type search struct {
 	picked  []int // of pick
 }
 
-// ranking is a list of options. The first good of them have nearly the best ratio of value to price, and are sorted by price.
+// ranking is a list of options. The options before index good have nearly the best ratio of value to price, and are sorted by price.
 type ranking struct {
 	options []int32
 	good    int
 }
 
 // goodBargain: an option is good if its ratio of value to price is at least this share of the best ratio, in parts of RatioOne. fairBargain
-// is the same for few pods. It is lower because a full node is then more important than the value that the node could hold.
+// is this share if there are few pods. It is lower, because for few pods a full node matters more than the value that the node could hold.
 const (
 	goodBargain = RatioOne * 95 / 100
 	fairBargain = RatioOne * 60 / 100
@@ -80,7 +80,7 @@ func newSearch(p *Problem) *search {
 		least = fairBargain
 	}
 	if s.few && len(p.Options) <= fewOptions {
-		least = 0 // all are tried
+		least = 0 // all options are good
 	}
 	for _, c := range append([]int32{AnyCell}, s.cells...) {
 		s.ranked[c] = rank(p, byCell[c], least)
@@ -105,7 +105,7 @@ func (s *search) roundUp(cost int64) int64 {
 }
 
 // rank sorts options: first the good options by price, then the others by their ratio of value to price, highest first. An option is good
-// if its ratio is at least the share least, in parts of RatioOne, of the best ratio.
+// if its ratio divided by the best ratio is at least least, in parts of RatioOne.
 func rank(p *Problem, options []int32, least int64) ranking {
 	best := int64(0)
 	for _, o := range options {
@@ -121,7 +121,7 @@ func rank(p *Problem, options []int32, least int64) ranking {
 		} else if !ga {
 			return cmp.Or(cmp.Compare(p.Options[b].Ratio, p.Options[a].Ratio), cmp.Compare(a, b))
 		}
-		return cmp.Compare(a, b) // compares the indexes, because options are sorted by price
+		return cmp.Compare(a, b) // the lower index has the lower price
 	})
 	r := ranking{options: options}
 	for r.good < len(options) && good(options[r.good]) {
@@ -130,7 +130,7 @@ func rank(p *Problem, options []int32, least int64) ranking {
 	return r
 }
 
-// way is a strategy: how nodes are chosen and filled.
+// way is a strategy for choosing and filling nodes.
 type way struct {
 	// price is the preferred price of nodes: the good options with the nearest price are tried first.
 	price int64
@@ -142,8 +142,8 @@ type way struct {
 	bySize bool
 }
 
-// prices lists at most n prices of good options. The first is the price nearest to likely; the next are nearest to prices that are further
-// away, up and down, in steps of a quarter. If there are few prices, it lists all.
+// prices lists at most n prices of good options. The first is the price nearest to likely. The next prices are further and further away
+// from likely, up and down, in steps of about a quarter. If there are few good options, prices lists all their prices.
 func (s *search) prices(n int, likely int64) []int64 {
 	r := s.ranked[AnyCell]
 	if r.good == 0 {
@@ -299,8 +299,9 @@ func (s *search) holds(option int32, n *Node, used []int64) bool {
 	return true
 }
 
-// choose returns the option of the next node. It considers the cell whose bound pods have the most value. It takes the good option that
-// takes some pod and has the price nearest to w.price, or else the option with the best ratio that takes some pod.
+// choose returns the option of the next node, or -1 if no option is suitable. It chooses among the options of the cell whose bound pods
+// have the most value. Of the good options that can hold some pod, it prefers the option with the price nearest to w.price. If no good
+// option can hold a pod, it takes the option with the best ratio that can.
 func (s *search) choose(live []int32, w way) int32 {
 	p, f := s.p, s.f
 	cell := int32(AnyCell)

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// findFamilies groups the items into families: the items of a family differ only in the scarce dimension that has the most distinct sizes.
+// findFamilies groups the items into families. Among scarce dimensions, the items of a family differ only in the one that has the most
+// distinct sizes.
 func (f *filler) findFamilies() {
 	p, by, most := f.p, -1, 0
 	for _, d := range f.scarce {
@@ -49,9 +50,9 @@ func (f *filler) findFamilies() {
 
 // fitted says how the items fit on an empty node of an option.
 type fitted struct {
-	// shares is indexed by item*len(scarce)+j. It has the share of the node's amount of scarce[j] that a pod takes.
+	// shares is indexed by item*len(scarce)+j. It has the share of the node's amount of scarce[j] that one pod takes, in parts of shareOne.
 	shares []int64
-	// takes says, for each item, whether the node can take a pod of it, regardless of rules that are not caps.
+	// takes reports for each item whether one of its pods fits on the empty node. It ignores rules that are not caps.
 	takes []bool
 }
 

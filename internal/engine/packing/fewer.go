@@ -11,7 +11,7 @@ import (
 // maxPairs is the maximum number of pairs of nodes for which a single replacement is searched.
 const maxPairs = 60_000
 
-// fewer moves the pods of two nodes to one node if that costs the same. It tries the cheapest nodes first.
+// fewer replaces two nodes by one node that costs the same as both and holds the pods of both. It tries the cheapest nodes first.
 func (s *search) fewer(nodes []Node) []Node {
 	price := func(n *Node) int64 { return s.p.Options[n.Option].Price }
 	queue := slices.Clone(nodes)
@@ -28,7 +28,7 @@ func (s *search) fewer(nodes []Node) []Node {
 			if from == to {
 				for ; i+1 < len(queue) && price(&queue[i+1]) == price(&queue[i]); i++ {
 				}
-				continue // other nodes of this price have no replacement either
+				continue // no other node of this price has a replacement
 			}
 			var both Node
 			if both, merged = s.together(&first, &queue[i], from, to); merged {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// shareOne is the share that means all of a node's amount of a resource.
+// shareOne is the share that stands for a node's whole amount of a resource. All other shares are parts of it.
 const shareOne = 1 << 20
 
 // weightOne is the sum of the weights of all resources.
@@ -15,16 +15,16 @@ const weightOne = 1 << 12
 type filler struct {
 	p    *Problem
 	left []int
-	// asked lists the dimensions that some item needs. scarce lists those of them that are also in Problem.Scarce.
+	// asked lists the dimensions that some item needs. scarce lists the dimensions in asked that are also in Problem.Scarce.
 	asked, scarce []int
 	// needs is indexed by item*len(asked)+k. It has the amount of asked[k] that a pod needs.
 	needs []int64
 	// order lists all items: the items of a family are adjacent, larger items first. family has the family of each item. The items of a
 	// family differ in only one scarce resource.
 	order, family []int32
-	// ruled says, for each item, whether Problem.Room must be called.
+	// ruled reports for each item whether Problem.Room must be called.
 	ruled []bool
-	// fitted has, for each option, how the items fit on it. An entry is nil until it is needed.
+	// fitted has, for each option, how the items fit on it. An entry is nil until its option is first used.
 	fitted []*fitted
 	// option is the option of the node being filled, and fit says how the items fit on it.
 	option  int32
@@ -42,8 +42,8 @@ type filler struct {
 	steps int
 }
 
-// room is the free share of a resource. For this resource, the score of a pod is its share x slope, minus its part of the shortfall (see
-// lead). slope is free x double, and double is twice the weight of the resource.
+// room describes a resource on the node being filled. free is the free share, double is twice the resource's weight, and slope is free x
+// double. For this resource, the score of a pod is its share x slope, minus its part of the shortfall: see lead.
 type room struct{ free, slope, double int64 }
 
 // take subtracts a share from the free share of the resource.
@@ -52,7 +52,7 @@ func (r *room) take(share int64) {
 	r.slope = r.double * r.free
 }
 
-// stepsPerScan is the cost, in steps, of searching for the next pod. headsPerStep is the number of heads that cost one more step.
+// stepsPerScan is the cost, in steps, of searching for the next pod. headsPerStep is the number of examined heads that cost one more step.
 // stepsPerRule is the cost of checking the rules.
 const (
 	stepsPerScan = 4
@@ -103,8 +103,8 @@ func (f *filler) weigh(option int32, items []int32) {
 	}
 }
 
-// fill fills a node of the option with the items, which are in f.order. Each time it adds the pod that leaves the least weighted sum of
-// squared free shares. The load is then in f.load; f.left does not change. bonus raises the score of pods bound to a cell, in parts of
+// fill fills a node of the option with the items, which are in f.order. It always adds the pod after which the weighted sum of squared free
+// shares is lowest. The resulting load is in f.load; f.left does not change. bonus raises the score of pods bound to a cell, in parts of
 // 1,024.
 //
 // In a family, the largest item that can go on the node has the highest score, so only one item of each family is examined. Scores only
@@ -200,8 +200,9 @@ type size struct {
 	largest, sum float64
 }
 
-// fillBySize fills a node of the option by first fit decreasing: it adds as many pods of the largest item as fit, then of the next. The
-// size of an item is its largest share of the node; if these are equal, the item with the larger sum of shares is larger.
+// fillBySize fills a node of the option by first fit decreasing: it adds as many pods of the largest item as fit, then pods of the next
+// largest item, and so on. The size of an item is its largest share of the node. Of two items with equal largest shares, the item with the
+// larger sum of shares is larger.
 func (f *filler) fillBySize(option int32, items []int32) {
 	f.begin(option)
 	f.sizes = f.sizes[:0]

@@ -8,14 +8,15 @@ import (
 )
 
 // improve repacks a few nodes at a time, with nodes of similar price. Pods that must be apart, in zones or on separate nodes, may need
-// small nodes that are nearly empty in addition to a large one. Then nodes of similar price are not sufficient. So a node also hands over
-// pods: it is replaced by a smaller node or removed. The pods that no longer fit move to other nodes, which are replaced by larger ones.
+// small nodes that are nearly empty in addition to a large one. Repacking nodes of similar price does not find such packings. So handOver
+// replaces a node by a smaller node, or removes it. The pods that no longer fit move to other nodes, which are replaced by larger nodes if
+// necessary.
 
 const (
-	// maxGivers is the number of nodes that try to hand over pods in a round. maxTakers is the number of nodes that may take part.
-	// maxSmaller is the number of smaller options that are tried for each node.
+	// maxGivers is the number of nodes that try to hand over pods in a round. maxTakers is the number of nodes that may take part in a
+	// round. maxSmaller is the number of smaller options that are tried for each node.
 	maxGivers, maxTakers, maxSmaller = 16, 32, 8
-	// maxHandOverSteps is the number of pods that are tried on nodes. A higher number does not improve packings.
+	// maxHandOverSteps is the maximum number of attempts to place a pod on a node. A higher number does not improve packings.
 	maxHandOverSteps = 60_000
 )
 
@@ -93,7 +94,7 @@ func (s *search) newHandover(nodes []Node, among []int) *handover {
 	return h
 }
 
-// with returns a copy that has the given node as giver. The next call reuses its memory.
+// with returns a copy of h whose giver is the given node. The next call of with reuses the memory of the copy.
 func (h *handover) with(giver int) *handover {
 	c := h.trial
 	if c == nil {
@@ -143,7 +144,8 @@ func (h *handover) spare() []int64 {
 	return out
 }
 
-// saves returns the saving if the giver became a node of the option, minus the least cost of the room that would then be missing.
+// saves returns an upper bound on the saving if the giver became a node of the option. It is the difference in price minus the least cost
+// of the room that the nodes would then lack.
 func (h *handover) saves(giver int, option int32, spare []int64) int64 {
 	p := h.s.p
 	was := &p.Options[h.option[giver]]
@@ -163,7 +165,7 @@ func (h *handover) saves(giver int, option int32, spare []int64) int64 {
 	return saved - int64(missing)
 }
 
-// rate returns the least cost of one unit of a resource.
+// rate returns the lowest cost of one unit of a resource among all options.
 func (s *search) rate(d int) float64 {
 	least := math.Inf(1)
 	for o := range s.p.Options {
@@ -174,7 +176,8 @@ func (s *search) rate(d int) float64 {
 	return least
 }
 
-// smaller lists cheaper options for the node, at most maxSmaller, the most expensive first. The last entry is -1, which means no node.
+// smaller lists cheaper options for the node, at most maxSmaller, sorted by price, the most expensive option first. The last entry is -1,
+// which means that the node is removed.
 func (h *handover) smaller(node int) []int32 {
 	p := h.s.p
 	var out []int32
@@ -197,8 +200,8 @@ func (h *handover) bindsTo(node int, opt *Option) bool {
 	return true
 }
 
-// shrink changes the giver to a node of the option and hands over the pods that no longer fit. It returns false if this is not possible
-// with a cost less than below.
+// shrink changes the giver to a node of the option and hands over the pods that no longer fit. It returns false if this is not possible at
+// a total cost less than below.
 func (h *handover) shrink(option int32, below int64) bool {
 	p := h.s.p
 	h.cost -= p.Options[h.option[h.giver]].Price
@@ -242,7 +245,7 @@ func (h *handover) move(item int32, taker int) {
 }
 
 // grow changes a taker to an option that has room for a pod of the giver, for the least additional cost. It returns false if this is not
-// possible with a cost less than below.
+// possible at a total cost less than below.
 func (h *handover) grow(below int64) bool {
 	p := h.s.p
 	taker, to, least := -1, int32(-1), below-h.cost

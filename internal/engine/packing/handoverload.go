@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// best returns the item of the pod to move, and its taker. This pod relieves the giver most in relation to the room that it takes on the
-// taker. item is -1 if no pod can move.
+// best returns the item of the next pod to move, and its taker. It chooses the pod and taker with the highest ratio of relief for the giver
+// to burden on the taker. item is -1 if no pod can move.
 func (h *handover) best() (item int32, taker int) {
 	item, taker = -1, -1
 	most := 0.0
@@ -29,7 +29,7 @@ func (h *handover) best() (item int32, taker int) {
 	return item, taker
 }
 
-// relief returns the share of the giver's excess that moving a pod removes.
+// relief returns the share of the giver's excess load that moving one pod of the item removes.
 func (h *handover) relief(item int32) float64 {
 	p := h.s.p
 	need, has := p.Items[item].Need, h.used[h.giver]
@@ -71,7 +71,8 @@ func (h *handover) burdenOf(need, of []int64) float64 {
 	return sum
 }
 
-// holds reports whether a node of the option could hold the node's pods and one more pod of the item, unless item is -1.
+// holds reports whether a node of the option could hold the node's pods and one more pod of the item. If item is -1, there is no additional
+// pod.
 func (h *handover) holds(node int, option, item int32) bool {
 	p := h.s.p
 	if option < 0 {
@@ -100,7 +101,7 @@ func (h *handover) holds(node int, option, item int32) bool {
 	return p.Fits == nil || p.Fits(option, h.load(node, item))
 }
 
-// load returns the node's pods plus one pod of the item, unless item is -1.
+// load returns the node's pods plus one pod of the item. If item is -1, it returns only the node's pods.
 func (h *handover) load(node int, item int32) []Load {
 	var out []Load
 	for i, n := range h.count[node] {

@@ -1,7 +1,7 @@
 package packing
 
-// The pod that is added to a node next belongs to the best of the heads; each family has one head. Packing spends nearly all of its time
-// here, and nearly all problems have two scarce resources, CPU and memory. So these two are handled without loops.
+// Each family has one head. The next pod of a node always belongs to the head with the highest score. Packing spends nearly all of its time
+// here, and nearly all problems have two scarce resources, CPU and memory. So the code handles two scarce resources without loops.
 
 // head is the largest item of a family that may still go on the node. The items of a family differ in only one scarce resource.
 type head struct {
@@ -27,7 +27,7 @@ type scored struct {
 	score int64
 }
 
-// before reports whether a comes before b: the higher score first, and of equal scores the item that comes first in the list.
+// before reports whether a comes before b. A higher score comes first; of equal scores, the item that comes first in candidates.
 func (a scored) before(b scored) bool { return a.score > b.score || a.score == b.score && a.at < b.at }
 
 // list sets candidates to the items, with the heads of their families.
@@ -50,7 +50,7 @@ func (f *filler) list(items []int32) {
 	f.endAt(len(candidates))
 }
 
-// listBound adds the items that are bound to a cell or, if bound is false, the other items. Their heads get the bonus.
+// listBound adds the items that are bound to a cell or, if bound is false, the other items. The heads of the added items get the bonus.
 func (f *filler) listBound(items []int32, bonus int64, bound bool) {
 	family := int32(-1)
 	for _, i := range items {
@@ -76,8 +76,8 @@ func (f *filler) endAt(end int) {
 
 // lead makes the item the head h of its family.
 //
-// The score of a pod says by how much it would reduce the weighted sum of squared free shares: Σ weight·(room² − (room−share)²) = Σ
-// 2·weight·room·share − Σ weight·share². The second sum, the shortfall, does not depend on the node's load.
+// The score of a pod is the amount by which the pod would reduce the weighted sum of squared free shares: Σ weight·(room² − (room−share)²)
+// = Σ 2·weight·room·share − Σ weight·share². The second sum, the shortfall, does not depend on the node's load.
 func (f *filler) lead(h *head, item int32) {
 	h.item, h.entry, h.most = item, -1, min(f.left[item], f.p.Items[item].PerNode)
 	shares := f.shares(item)
@@ -103,8 +103,8 @@ func (f *filler) shares(item int32) []int64 {
 	return f.fit.shares[int(item)*n:][:n]
 }
 
-// scan returns the best item that can go on the node; its head is -1 if no item can. It also returns the second best item, even if that
-// item can't go on the node.
+// scan returns the best item that can go on the node. If no item can, the result's head is -1. It also returns the second best item, even
+// if that item can't go on the node.
 func (f *filler) scan() (best, second scored) {
 	best, second = scored{head: -1, score: gone}, scored{head: -1, score: gone}
 	f.steps -= stepsPerScan + len(f.heads)/headsPerStep
@@ -153,7 +153,7 @@ func (f *filler) next(k int) {
 	f.heads = f.heads[:last]
 }
 
-// gone is the score of an item that needs more than the free amounts. Smaller items of its family could have a higher score.
+// gone is the score of an item that needs more than the free amounts. A smaller item of the same family could have a higher score.
 const gone = -1
 
 // score returns the current score of the head.

@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// fairGap: Effort.Enough and Effort.FairRounds end the search if the packing costs at most 1/fairGap more than its lower bound.
+// fairGap defines when Effort.Enough and Effort.FairRounds end the search: the packing costs at most 1/fairGap more than its lower bound.
 const fairGap = 40
 
-// unfairSteps is the factor by which a more expensive packing gets more steps than Effort.Enough. After that, more steps hardly make it
+// A packing that costs more than fairGap allows gets unfairSteps times as many steps as Effort.Enough. Even more steps hardly make it
 // cheaper.
 const unfairSteps = 4
 
 // improve repeatedly takes a few nodes apart and packs their pods in another way. It prefers nodes whose price exceeds the value of their
-// pods most. Cheaper packings are kept. Every other time, packings of equal cost are also kept, so that different pods come together.
+// pods most. Cheaper packings are kept. In every second attempt, packings of equal cost are also kept, so that other combinations of pods
+// are tried.
 func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effort) []Node {
 	p, f := s.p, s.f
 	cost := p.Cost(nodes)
@@ -35,7 +36,7 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effor
 		}
 		below := before + int64(1-idle%2)
 		if s.roundUp(worth) >= below {
-			continue // by their values, these pods can't get cheaper nodes
+			continue // the values of these pods show that they need equally expensive nodes
 		}
 		clear(f.left)
 		for _, i := range apart {
@@ -62,8 +63,8 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effor
 	return nodes
 }
 
-// ends reports whether the search ends: idle attempts in a row have not improved a packing of this number of nodes, or enough steps were
-// taken. fair means that the packing is close to its lower bound: see fairGap.
+// ends reports whether the search ends, because too many attempts in a row were idle for this number of nodes, or enough steps were taken.
+// An attempt is idle if it does not make the packing cheaper. fair means that the packing is close to its lower bound: see fairGap.
 func (e Effort) ends(idle, steps, nodes int, fair bool) bool {
 	rounds := e.Rounds
 	if fair && e.FairRounds > 0 {
@@ -76,8 +77,8 @@ func (e Effort) ends(idle, steps, nodes int, fair bool) bool {
 	return idle >= rounds*(nodes+8) || enough > 0 && steps >= enough
 }
 
-// pick returns the nodes to take apart. It repeatedly draws a few nodes at random and takes the one whose field lost is largest. The result
-// is valid until the next call.
+// pick returns the nodes to take apart. It repeatedly draws a few nodes at random and picks the one with the largest value in its field
+// lost. The result is valid until the next call.
 func (s *search) pick(nodes []Node, r *rand.Rand) []int {
 	out := s.picked[:0]
 	few := 2 + r.IntN(7)

@@ -12,24 +12,25 @@ import (
 
 // Effort limits the work of a search.
 type Effort struct {
-	// Starts is the number of node prices with each of which a packing is constructed.
+	// Starts is the number of node prices that are tried. One packing is constructed for each of these prices.
 	Starts int
 	// Steps is the number of items that may be examined while empty nodes are filled. Improve is the number of items that may be examined
 	// while nodes are repacked.
 	Steps, Improve int
 	// Rounds: the search ends after repacking has failed this many times in a row for each node. 0 means no repacking.
 	Rounds int
-	// Enough is the number of items that may be examined while nodes are repacked, and FairRounds replaces Rounds, if the packing costs at
-	// most 1/fairGap more than its lower bound. A more expensive packing gets all Rounds, and unfairSteps times as many items. 0 means that
-	// only Improve and Rounds limit the repacking.
+	// Enough and FairRounds replace Improve and Rounds if they are lower, and if the packing costs at most 1/fairGap more than its lower
+	// bound. For a more expensive packing, the limits are Rounds, and unfairSteps times Enough. 0 means that only Improve and Rounds limit
+	// the repacking.
 	Enough, FairRounds int
-	// HandOver is the number of pods that may be tried on other nodes when nodes hand over pods. 0 means a third of the other steps.
+	// HandOver is the maximum number of attempts to place a pod on another node when nodes hand over pods. 0 means a third of the other
+	// steps.
 	HandOver int
 }
 
-// Pack constructs several packings, improves them within the effort, and returns the cheapest. The packing given is also improved. bound is
-// a lower bound on the cost of any packing. A packing whose cost is close to it is not improved. given may be nil. Pack returns nil if it
-// finds no packing.
+// Pack constructs several packings, improves them within the effort, and returns the cheapest. It also improves the packing in given, which
+// may be nil. bound is a lower bound on the cost of any packing. A packing whose cost is close to bound is not improved. Pack returns nil
+// if it finds no packing.
 func Pack(ctx context.Context, p *Problem, given []Node, bound int64, e Effort) []Node {
 	s := newSearch(p)
 	s.f.steps = e.Steps
@@ -76,7 +77,7 @@ func Pack(ctx context.Context, p *Problem, given []Node, bound int64, e Effort) 
 	return best
 }
 
-// handOverSteps returns how many pods may be tried on other nodes when nodes hand over pods.
+// handOverSteps returns the maximum number of attempts to place a pod on another node when nodes hand over pods.
 func (e Effort) handOverSteps() int {
 	steps := e.Steps / 3
 	if e.Rounds > 0 {
@@ -88,7 +89,7 @@ func (e Effort) handOverSteps() int {
 	return min(steps, maxHandOverSteps)
 }
 
-// Close reports whether a cost is so near its lower bound that further search is not worth its time: within 1/500 of the bound.
+// Close reports whether a cost exceeds its lower bound by at most 1/500 of the bound. Then further search is not worth its time.
 func Close(cost, bound int64) bool { return cost-bound <= bound/500 }
 
 // copyOf copies the packing to separate memory and computes the loss of each node.

@@ -1,6 +1,6 @@
 package packing
 
-// Problem says which new nodes can be bought for which pods, in numbers only.
+// Problem describes, in numbers only, the new nodes that can be bought and the pods that need nodes.
 type Problem struct {
 	// Dims is the number of dimensions of Item.Need and Option.Alloc: first the resources, then the caps. Caps limit how many pods of a
 	// group one node may hold.
@@ -15,7 +15,7 @@ type Problem struct {
 	// Room returns how many more pods of an item the rules that are not caps allow on a node of the option with the load. It is nil if
 	// there are no such rules. It is only called for items with Ruled.
 	Room func(option int32, load []Load, item int32) int
-	// Fits reports whether those rules allow the whole load on a node of the option. It is nil if and only if Room is nil.
+	// Fits reports whether the rules that are not caps allow the whole load on a node of the option. It is nil if and only if Room is nil.
 	Fits func(option int32, load []Load) bool
 }
 
@@ -25,11 +25,11 @@ type Item struct {
 	Need []int64
 	// Count is the number of pods. PerNode is the maximum number of them on one node.
 	Count, PerNode int
-	// Place is the index of the item's place: a bit of Option.Open.
+	// Place is the index of the item's place, which is also the index of its bit in Option.Open.
 	Place int
 	// Cell is the cell that the item must be in, or AnyCell.
 	Cell int32
-	// Value is the value of one pod in nano-USD per hour. It is about the cost of the pod's share of a node.
+	// Value is the value of one pod in nano-USD per hour: about the cost of the pod's share of a node.
 	Value int64
 	// Ruled means that the item has rules that Problem.Room checks.
 	Ruled bool

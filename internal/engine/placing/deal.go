@@ -15,7 +15,7 @@ import (
 // Wish is a number of pods of one class that need a place in one cell.
 type Wish struct {
 	Class, Cell, Count int32
-	// OnNodes means that some of the pods were assigned to the cell because nodes of the snapshot have room there.
+	// OnNodes means that some of the pods were assigned to this cell because nodes of the snapshot have room in it.
 	OnNodes bool
 }
 
@@ -31,20 +31,20 @@ type dealer struct {
 type hand struct {
 	class int32
 	left  int32
-	// room has, for each cell, how many pods fit on nodes of the snapshot, but at most the number of pods. cost has the cost of one pod on
-	// a new node in nano-USD, or +Inf.
+	// room has, for each cell, the number of the class's pending pods that fit on nodes of the snapshot. cost has, for each cell, the cost
+	// of one pod on a new node in nano-USD per hour. It has no entry for a cell without suitable new nodes.
 	room map[int32]int
 	cost map[int32]float64
-	// cells where the pods could run, ascending
+	// cells are the cells in which the pods could run, ascending.
 	cells []int32
 	dealt map[int32]int32
-	// onNodes has the cells that were chosen because nodes of the snapshot have room there.
+	// onNodes has the cells that were chosen because nodes of the snapshot have room in them.
 	onNodes map[int32]bool
 }
 
-// Deal assigns cells to the pending pods of the classes, one pod at a time. Each pod gets a cell that the rules allow now: if possible, a
-// cell where it fits on a node of the snapshot, otherwise the cell where it costs least. If a cell violates soft rules, it counts as more
-// expensive. Pods that got no cell are tried again after others have been assigned.
+// Deal assigns cells to the pending pods of the classes, one pod at a time. Each pod gets a cell that the rules allow at that moment. Cells
+// in which the pod fits on a node of the snapshot come first, then the cell in which the pod costs least. If a cell violates soft rules, it
+// counts as more expensive. Pods that got no cell are tried again after other pods have been assigned.
 func (t Sites) Deal(c *layout.Cells, classes []int32) []Wish {
 	d := &dealer{t: t.Trial, c: c, state: t.S.Topology.CountsOnly()}
 	for _, class := range classes {
@@ -117,7 +117,7 @@ func (d *dealer) newHand(class int32) hand {
 		}
 	}
 	if !t.Options.ExistingOnly {
-		alone := 1 / float64(max(t.S.Waiting.Pods(), 1)) // the least share of a node that a pod can have: all pending pods share it
+		alone := 1 / float64(max(t.S.Waiting.Pods(), 1)) // a pod's share of a node that all pending pods share
 		for _, st := range t.StagesFor(c) {
 			for _, s := range t.SitesOf(d.c, st, t.Sites) {
 				share := resources.LargestShare(c.Requests, s.Alloc)
@@ -143,7 +143,7 @@ func (d *dealer) newHand(class int32) hand {
 	return h
 }
 
-// dealOne assigns one pod of the class, or reports that it can't get a cell now.
+// dealOne assigns one pod of the class to a cell. It returns false if no cell is possible now.
 func (d *dealer) dealOne(h *hand) bool {
 	c := d.t.M.Classes[h.class]
 	best, bestScore := int32(-1), [3]float64{}

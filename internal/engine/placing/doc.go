@@ -1,17 +1,17 @@
-// Package placing finds places for pods, one class at a time, and checks all rules exactly.
+// Package placing finds nodes for pods, one class at a time, and checks all rules exactly.
 //
 // The question: on which existing node, on which new node opened before, or on which node to open now can the next pod of a class run?
 //
 // The input is a trial and classes with pending pods. The output is bindings in the trial's state. [Placing.PlaceSingly] places pods left
 // over after packing, [Placing.MoveClasses] places pods of removed nodes, and [Placing.Fill] and [Placing.Put] are for callers that choose
-// the nodes themselves. [Placing.Settle] replaces each new node by the cheapest that is sufficient.
+// the nodes themselves. [Placing.Settle] replaces each new node by the cheapest node that is sufficient.
 //
-// The method: existing nodes are tried first, then new nodes with room, then new nodes that can be replaced by a larger type, then the
-// cheapest node to open. Pods with rules over domains are first assigned to cells ([Placing.Deal]). If a spread depends on the order of
-// binding, that order is replayed. A new node keeps enough possible instance types for its pool's minValues.
+// The method: a pod is tried on existing nodes first, then on new nodes with room, then on new nodes that a larger type can replace. At
+// last the cheapest suitable node is opened. Pods with rules over domains are first assigned to cells ([Placing.Deal]). If a spread depends
+// on the order of binding, that order is replayed. A new node keeps enough possible instance types for its pool's minValues.
 //
-// The cost: for each pod one check of the nodes that could take it. A class for which no place was found is not tried again until some node
-// gains room.
+// The cost: for each pod, one check of the nodes on which it could run. A class that found no node is not tried again until some node gains
+// room.
 package placing
 
 import "github.com/drawknife/drawknife/internal/engine/trial"
@@ -22,8 +22,8 @@ type Placing struct{ *trial.Trial }
 // Of returns a Placing for the trial.
 func Of(t *trial.Trial) Placing { return Placing{t} }
 
-// Growth replaces new nodes by nodes of other types: by larger ones, or by the cheapest that are sufficient. It keeps enough possible types
-// for minValues.
+// Growth replaces new nodes by nodes of other types: by larger nodes, or by the cheapest nodes that are sufficient. It keeps enough
+// possible types for minValues.
 type Growth struct{ *trial.Trial }
 
 // GrowthOf returns a Growth for the trial.

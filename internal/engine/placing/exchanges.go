@@ -7,8 +7,8 @@ import (
 )
 
 // exchangesFor returns the nodes to try in place of a new node. The first is the cheapest node of rows and slots that has room for
-// other.Used. If this leaves fewer types than the pool's minValues require, the second is the cheapest that leaves enough types. Neither of
-// them exceeds the pool's remaining limits.
+// other.Used. If the first node leaves fewer types than the pool's minValues require, the second is the cheapest node that leaves enough
+// types. Neither node exceeds the pool's remaining limits.
 func (t Growth) exchangesFor(mc, other *state.Node, rows, slots bitset.Set) (out []state.Node) {
 	p, most := t.M.Pools[mc.Pool], t.S.Limits.Spare(mc)
 	add := func(row, slot int32, price int64) {

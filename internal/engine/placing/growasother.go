@@ -8,9 +8,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// growAsOther replaces a new node by one that also takes a pod of the class, although some spreads count the replacement differently. These
-// are soft spreads, and spreads that don't concern the pods on it. For example, the replacement has another type that these spreads ignore.
-// These spreads must not prevent a pod from being placed.
+// growAsOther replaces a new node by a node that also holds a pod of the class, although some spreads count the two nodes differently. For
+// example, a spread may ignore nodes of the new type. Only soft spreads and spreads that don't concern the node's pods may differ, because
+// such spreads must not prevent a pod from being placed.
 func (t Growth) growAsOther(class int32, loads [][]state.Binding) bool {
 	if t.S.Topology == nil {
 		return false
