@@ -156,8 +156,8 @@ func (t Growth) GrowAny(class, i int32, load []state.Binding) bool {
 	return slices.ContainsFunc(t.StagesFor(t.M.Classes[class]), func(st int32) bool { return t.GrowTo(class, i, st, load) })
 }
 
-// GrowUnwished does the same as GrowAny, but the node's pods may lose the preferences that require such nodes: a preference must not
-// prevent another pod from being placed.
+// GrowUnwished does the same as GrowAny, but first moves the node's pods to the last of their stages that allows the node. So the
+// preferences of these pods do not prevent another pod from being placed.
 func (t Growth) GrowUnwished(class, i int32) bool {
 	m := t.M
 	mc := &t.S.Planned[i]
@@ -201,7 +201,7 @@ func (t Growth) GrowTo(class, i, stage int32, load []state.Binding) bool {
 	return t.growWithin(commitment, class, i, stage, load, strict) || (commitment != 0 && t.growWithin(0, class, i, stage, load, strict))
 }
 
-// allowing returns which nodes of the pool can hold the load.
+// allowing returns the rows and slots of the pool whose nodes can hold the load.
 type allowing func(mc *state.Node, load []state.Binding) (rows, slots bitset.Set)
 
 // growWithin does the same as GrowTo, but only with allowed nodes that the commitment covers. If commitment is 0, it uses all allowed

@@ -26,7 +26,7 @@ func (t Growth) Unvaried(from int, first bool) (out []int32) {
 	return out
 }
 
-// vacated reports whether one of the domains no longer has a node for some hard spread.
+// vacated reports whether, for some hard spread, one of the domains no longer has a node.
 func (t Growth) vacated(domains []int32) bool {
 	for g := range t.M.Topology {
 		group := &t.M.Topology[g]

@@ -18,7 +18,7 @@ var ErrNoPlace = errors.New("the node has no place for it")
 
 // Put places pending pods, of hidden nodes or of the snapshot, on a node of the snapshot. It places them in the given order, by the same
 // rules as Place. The error wraps ErrNoPlace if a pod may not run on the node. Other errors name pods that are not pending, or unknown
-// nodes. In case of an error, the pods before the failing one stay placed: roll back.
+// nodes. In case of an error, the pods before the failing pod stay placed. The caller must roll them back.
 func (t Placing) Put(node string, pods []planning.PodKey) error {
 	i, ok := t.M.NodeIndex[node]
 	if !ok {
@@ -39,8 +39,8 @@ func (t Placing) Put(node string, pods []planning.PodKey) error {
 	return nil
 }
 
-// admitsPut reports whether rules allow a pod of the class on the host. The host is given, so it is enough if they do when spreads count
-// only existing domains.
+// admitsPut reports whether rules allow a pod of the class on the host. Because the caller has chosen the host, it is sufficient that rules
+// allow the pod if spreads count only existing domains.
 func (t Placing) admitsPut(c *podclass.Class, host int32) bool {
 	if t.S.Admits(c, host) || t.S.Topology == nil {
 		return true

@@ -8,10 +8,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Scatter places pending pods, of hidden nodes or of the snapshot, one by one in the given order. Each goes on the node with the largest
-// free share of CPU and memory, among the snapshot's nodes and the trial's new nodes. This imitates kube-scheduler's default, whereas a
-// plan would fill nodes. It returns the pods that no node can take. It ignores preferences. Each pod checks every node, so use it to verify
-// a plan, not to make one.
+// Scatter places pending pods, of hidden nodes or of the snapshot, one by one in the given order. Each pod goes on the node with the
+// largest free share of CPU and memory, among the snapshot's nodes and the trial's new nodes. This imitates kube-scheduler's default. A
+// plan, in contrast, would fill nodes. It returns the pods that no node can take. It ignores preferences. Scatter checks every node for
+// each pod, so use it to verify a plan, not to make one.
 func (t Placing) Scatter(pods []planning.PodKey) (left []planning.PodKey, err error) {
 	hosts := len(t.M.Nodes) + len(t.S.Planned)
 	sizes := make([][2]int64, hosts)

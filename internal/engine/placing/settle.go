@@ -23,8 +23,8 @@ func (t Growth) Settle() {
 	}
 }
 
-// settle replaces new node i by the cheapest node that holds the load. If pools would then no longer meet their minValues, it only gives
-// node i that price.
+// settle replaces new node i by the cheapest node that holds the load. If some pool would then no longer meet its minValues, node i keeps
+// its type and only gets the price of that node.
 func (t Growth) settle(i int32, load []state.Binding) {
 	mc := &t.S.Planned[i]
 	rows, slots, _ := newnodes.Of(t.Trial).Allowed(mc, load)
@@ -35,8 +35,8 @@ func (t Growth) settle(i int32, load []state.Binding) {
 	other, before := *mc, t.Mark()
 	other.Row, other.Slot, other.Price = row, slot, price
 	if !t.exchangeVaried(i, other, load) {
-		// Keep the more expensive type: it uses less of the pool's limits, so that enough types may be launched. The price is that of the
-		// cheapest type.
+		// Keep the more expensive type: a NodeClaim lists only types that use no more of the pool's limits than the planned type. With this
+		// type, enough types may be launched. The price is that of the cheapest type.
 		t.Undo(before)
 		other = *mc
 		other.Price = price

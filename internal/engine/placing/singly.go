@@ -36,8 +36,8 @@ func (t Placing) PlaceSingly(ctx context.Context, c *layout.Cells, classes []int
 	}
 }
 
-// placeOne places pods of the class on the first host that takes one, or on a new node. If no rule concerns them, it places as many as the
-// host takes, otherwise one.
+// placeOne places pods of the class on the first host that takes one, or on a new node. If no rule concerns the class, it places as many
+// pods as the host takes, otherwise one pod.
 func (t Placing) placeOne(c *layout.Cells, class int32) bool {
 	if host, stage := t.FindHost(class); host >= 0 {
 		t.Add(state.Binding{Class: class, Host: host, Count: t.BulkOn(class, host), Stage: stage, Tight: SpreadsOf(t.Trial).Tightly(class)})
@@ -103,7 +103,8 @@ func (t Placing) findPlanned(class int32) (host, stage int32) {
 	return -1, -1
 }
 
-// FillPlanned places pods on new nodes that are already open. It is for pods that are placed after all others, so the room costs nothing.
+// FillPlanned places pods on new nodes that are already open. These pods are placed after all others, so the room that they use costs
+// nothing.
 func (t Placing) FillPlanned(classes []int32) {
 	for _, class := range classes {
 		for t.S.Waiting[class] > 0 && t.M.Classes[class].Invalid == nil {

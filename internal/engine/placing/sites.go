@@ -17,8 +17,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// FindSite returns the node to buy for a pod of the class: the cheapest node of the first stage that has one. If the pods must share a
-// node, it returns the node that holds most of them.
+// FindSite returns the node to buy for a pod of the class: the cheapest node of the first stage for which a node can be bought. If the pods
+// must share a node, it returns the node that holds most of them.
 func (t Sites) FindSite(c *layout.Cells, class int32) *offers.Site {
 	m := t.M
 	cl := m.Classes[class]
@@ -50,8 +50,8 @@ func (t Sites) FindSite(c *layout.Cells, class int32) *offers.Site {
 	return nil
 }
 
-// FindVariedSite returns a node to buy for one pod of the class, from a pool whose minValues only a nearly empty node meets, because more
-// types hold a single pod.
+// FindVariedSite returns a node to buy for one pod of the class. It is for pools whose minValues only a nearly empty node meets, because
+// more types have room for one pod than for many.
 func (t Sites) FindVariedSite(c *layout.Cells, class int32) *offers.Site {
 	m := t.M
 	if !slices.ContainsFunc(m.Pools, t.StrictVariety) {
@@ -124,8 +124,8 @@ func (t Sites) MustShare(c *podclass.Class) bool {
 	})
 }
 
-// admitsAt checks the rules for a pod on a possible new node by opening that node for a moment. The node's DaemonSet pods count, and so
-// does a domain that it adds.
+// admitsAt checks the rules for a pod on a possible new node by opening that node for a moment. So the rules also count the node's
+// DaemonSet pods and a domain that the node adds.
 func (t Sites) admitsAt(cl *podclass.Class, s *offers.Site) bool {
 	if t.S.Topology == nil {
 		return true

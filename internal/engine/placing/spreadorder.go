@@ -15,8 +15,8 @@ import (
 // exist before the first pod is bound. So each further node may add an empty domain that was not counted when earlier pods were placed.
 
 // PlaceTightly tries the remaining pods again, and counts spreads as kube-scheduler does. Earlier steps also count domains in which a node
-// could be launched, as if there were an empty node, so that pods are placed in all domains. Here a pod is placed that would otherwise stay
-// pending because it can't get a place in such a domain.
+// could be launched, as if there were an empty node, so that pods are placed in all domains. PlaceTightly places pods that would otherwise
+// stay pending because they can't run in such a domain.
 func (t Spreads) PlaceTightly(ctx context.Context, c *layout.Cells, classes []int32) {
 	if t.RoomOnly {
 		return
@@ -75,9 +75,9 @@ func (t Spreads) Disturbs(host int32) bool {
 	return false
 }
 
-// residentsDisturb reports whether DaemonSet pods on the last node opened would keep a pod that was placed earlier from being bound. They
-// may violate anti-affinity in its domain, in either direction. They may be one too many for its spread. Or they may take the place of the
-// first pod of a group whose pods follow each other.
+// residentsDisturb reports whether DaemonSet pods on the last node opened would keep a pod that was placed earlier from being bound. First,
+// they may violate anti-affinity in the earlier pod's domain, in either direction. Second, the earlier pod's spread may not allow them.
+// Third, they may belong to a group with pod affinity. Then the earlier pod is no longer the first of the group, which could run anywhere.
 func (t Spreads) residentsDisturb(host int32) bool {
 	mc := &t.S.Planned[host-int32(len(t.M.Nodes))]
 	for _, class := range t.M.Pools[mc.Pool].Table.Rows[mc.Row].Residents {
@@ -132,7 +132,7 @@ func (t Spreads) firstOf(g, host int32) bool {
 	return n <= 0
 }
 
-// AnyPlaced reports whether is returns true for some pod that the trial has placed.
+// AnyPlaced reports whether the function is returns true for some pod that the trial has placed.
 func (t Spreads) AnyPlaced(is func(o *topology.Groups, host int32) bool) bool {
 	return slices.ContainsFunc(t.S.Placed.All, func(b state.Binding) bool {
 		o := t.M.Classes[b.Class].Topology
@@ -179,8 +179,8 @@ func (t Spreads) BreaksSpread(domains []int32) bool {
 	return false
 }
 
-// Strained reports whether some domain has more members than the spread allows in comparison with domain d. If not, no closer check is
-// needed.
+// Strained reports whether some domain has more members than the spread allows in comparison with domain d. If it returns false, no closer
+// check is needed.
 func (t Spreads) Strained(g, d int32) bool {
 	own := topology.CountAt(t.S.Topology.Members[g], d)
 	for other, n := range t.S.Topology.Present[g] {
@@ -191,8 +191,8 @@ func (t Spreads) Strained(g, d int32) bool {
 	return false
 }
 
-// bindable replays what the trial has placed, in order. It reports whether each pod with the spread g could still be bound at its turn if
-// domain d also existed. For a spread over nodes, it assumes one more empty node.
+// bindable replays the placements of the trial in their order. It reports whether each pod with the spread g could still be bound at its
+// turn if domain d also existed. For a spread over nodes, it assumes one more empty node.
 func (t Spreads) bindable(g, d int32) bool {
 	group := &t.M.Topology[g]
 	counts := t.countsBefore(g)

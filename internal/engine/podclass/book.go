@@ -13,10 +13,10 @@ type Book struct {
 	// Rules are the topology rules that pods state.
 	Rules   *topology.Index
 	Classes []*Class
-	// Kinds has the kind of each class: it identifies the class in later books.
+	// Kinds has the kind of each class. The kind identifies the class in later books.
 	Kinds  []Kind
 	Shapes []*Shape
-	// ClassIndex and ShapeIndex map texts to classes and shapes.
+	// ClassIndex and ShapeIndex map texts to indexes in Classes and Shapes.
 	ClassIndex, ShapeIndex map[string]int32
 }
 

@@ -15,9 +15,9 @@ type Class struct {
 	// Sample is one of the pods. Properties that all pods share are read from it.
 	Sample   *corev1.Pod
 	Requests []int64
-	// Shape is the index of the class's shape, which has its demands without the requests.
+	// Shape is the index of the class's shape, which contains the demands of the pods without their requests.
 	Shape int32
-	// Invalid says why the pods can't be planned. It is nil if they can.
+	// Invalid says why the pods can't be planned. It is nil if the pods can be planned.
 	Invalid error
 	// Pending are the class's pending pods in the order of likeness.Compare, as indexes in the list of all pending pods.
 	Pending []int32
@@ -34,8 +34,8 @@ type Class struct {
 	Placeholder bool
 	// Stages are the ways to give pods of the class a new node, best first. It is empty if no pool has a suitable node.
 	Stages []int32
-	// Costs is indexed like Stages. It is set for classes with preferences and has an estimate of what one pod costs at the stage, in
-	// nano-USD.
+	// Costs is indexed like Stages. It is set only for classes with preferences. It has an estimate of the cost of one pod at each stage,
+	// in nano-USD per hour.
 	Costs []float64
 }
 

@@ -2,7 +2,7 @@ package podclass
 
 import "github.com/drawknife/drawknife/internal/engine/nodepool"
 
-// ProfileNumbers maps the profiles of pools to the numbers that they have in other pools, which were made from the first ones.
+// ProfileNumbers maps profiles of the pools in was to their numbers in the pools in next. The pools in next were made from those in was.
 type ProfileNumbers struct {
 	was, next []*nodepool.Pool
 	numbers   [][]int32
@@ -20,8 +20,8 @@ func NewProfileNumbers(was, next []*nodepool.Pool) *ProfileNumbers {
 	return n
 }
 
-// touch returns the new number of t's profile. If the profile has none yet, it gets one, with t's demand. So the first shape that uses a
-// profile determines the profile's demand.
+// touch returns the new number of t's profile. If the profile has no new number yet, touch gives it one and sets its demand to t's demand.
+// So the first shape that uses a profile determines the profile's demand.
 func (n *ProfileNumbers) touch(t touch) Use {
 	at := &n.numbers[t.Pool][t.Profile]
 	if *at < 0 {

@@ -26,10 +26,11 @@ type Reader struct {
 type Devices interface {
 	// Text returns the same text for pods with equal claims.
 	Text(pod *corev1.Pod) string
-	// Pins returns selectors for the nodes that can use the devices already allocated to the pod's claims: the pod must go to a node that
-	// all of them select.
+	// Pins returns selectors for the nodes that can use the devices already allocated to the pod's claims: the pod must run on a node that
+	// all these selectors select.
 	Pins(pod *corev1.Pod) []*corev1.NodeSelector
-	// Tolerations returns the pod's tolerations. If other pods follow it, it returns the tolerations that they have in common.
+	// Tolerations returns the pod's tolerations. If other pods must run on the same node as this pod, it returns the tolerations that all
+	// these pods have in common.
 	Tolerations(pod *corev1.Pod) []corev1.Toleration
 	// AddTo adds to requests the devices of the pod's claims, and the devices that could serve its extended resources. The error says why
 	// the claims can't be planned.

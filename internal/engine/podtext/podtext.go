@@ -115,7 +115,7 @@ func (w *Writer) term(t *corev1.NodeSelectorTerm) {
 	}
 }
 
-// Tolerations writes the list in its order.
+// Tolerations writes the tolerations in the order of the list.
 func (w *Writer) Tolerations(list []corev1.Toleration) {
 	w.Number(int64(len(list)))
 	for i := range list {

@@ -50,8 +50,8 @@ func (b *bundle) perOption(o *Option) float64 {
 	return max(most, 0)
 }
 
-// bundleItems groups items with equal needs and the same place. dims is the number of dimensions that these needs have. If there are too
-// many bundles, it leaves out rules of p.Pressing and ignores to which cell an item is assigned. If there are still too many, it begins
+// bundleItems groups items with equal needs and the same place. dims is the number of leading dimensions that the bundles use. If there are
+// too many bundles, it leaves out rules of p.Pressing and ignores to which cell an item is assigned. If there are still too many, it begins
 // with a part for each place. It repeatedly halves a part along the resource in which its items differ most, until there are maxBundles
 // parts.
 func bundleItems(p *Problem, places []Place) (bundles []bundle, dims int) {
@@ -124,7 +124,8 @@ func equalItems(p *Problem, dims int, anywhere bool) [][]int32 {
 	return parts
 }
 
-// AppendKey appends what distinguishes the item from others in the first dims dimensions. The item's cell and count are left out.
+// AppendKey appends the properties that distinguish the item from others, with its needs in the first dims dimensions. The item's cell and
+// count are left out.
 func (it *Item) AppendKey(key []byte, dims int) []byte {
 	key = binary.LittleEndian.AppendUint32(key, uint32(it.Stage))
 	key = append(key, byte(it.Rules))

@@ -9,9 +9,10 @@ import (
 )
 
 // maxLPPasses and maxLPRounds limit column generation: how often all options are examined, and how often the relevant options are examined
-// in between. It nearly always ends earlier, when no column improves the mix. If it ends while a column still would, all values must be
-// lowered by the share by which that column's value exceeds its price. maxLPWork limits the number of multiplications; a column takes the
-// square of the number of rows. maxNewOptions is the number of options that each pass adds to the relevant options.
+// in between. Column generation nearly always ends earlier, when no column improves the mix. If it ends although some column would still
+// improve the mix, all values must be lowered by the share by which that column's value exceeds its price. maxLPWork limits the number of
+// multiplications; the number for one column is the square of the number of rows. maxNewOptions is the number of options that each pass
+// adds to the relevant options.
 const (
 	maxLPPasses   = 60
 	maxLPRounds   = 800
@@ -27,9 +28,9 @@ const (
 	// gapShare is the share of the gap between a plan's cost and its lower bound. The search also ends if it could close no more than this
 	// share.
 	gapShare = 1.0 / 3
-	// progress is the share of the cost by which the mix or the bound must improve within idleColumns fillings per row. gapProgress is the
-	// same as a share of the difference between mix and bound; the larger of both amounts is required. If hundreds of mixes cost the same,
-	// the search may make no progress. roughProgress and roughIdle apply if values are only a guide.
+	// progress is the share of the cost by which the mix or the bound must improve within idleColumns fillings per row. gapProgress is such
+	// a share of the difference between mix and bound. The larger of the two amounts is required. If hundreds of mixes cost the same, the
+	// search may make no progress. roughProgress and roughIdle apply if values are only a guide.
 	progress      = 1e-5
 	gapProgress   = 1.0 / 50
 	idleColumns   = 4
@@ -67,7 +68,8 @@ type Program struct {
 	center      []float64
 	centerBound float64
 	stuck       standstill
-	// checked is the value of entered when some option last held more value, by the best known values, than its price: see idle.
+	// checked is the value of entered at the last time when some option could hold more value than its price, by the best known values: see
+	// idle.
 	checked int
 	// options has, for each row of the master, the option whose filling is the row's column, or -1.
 	options []int32
@@ -110,8 +112,8 @@ func NewProgram(p *Problem, places []Place) *Program {
 }
 
 // generate runs column generation. As long as some filling is worth more than its node's price, that filling becomes a column and the
-// values are corrected. Few options are relevant in the end. So it works with the relevant options until none of them improves the mix, and
-// only then checks all others.
+// values are corrected. Few options are relevant in the end. So generate works with the relevant options until none of them improves the
+// mix, and only then checks all other options.
 func (pr *Program) generate(ctx context.Context) {
 	hot := pr.start()
 	pr.spread(pr.startCenter())
@@ -237,9 +239,9 @@ func (pr *Program) exhausted() bool {
 	return pr.p.Rough && pr.entered > roughColumns*rows || pr.entered*rows*rows > maxLPWork
 }
 
-// idle is for a plan's proof. It reports whether a few fillings improved neither the mix nor the bound, although the two are close. The mix
-// begins with the plan's own fillings, and hundreds of other fillings cost the same. The best known values then hardly improve, unless an
-// option that was not examined holds more of their value than its price.
+// idle is for a plan's proof. It reports whether mix and bound are close, and a few fillings improved neither of them. The mix begins with
+// the plan's own fillings, and hundreds of other fillings cost the same. The best known values then improve only if some option that was
+// not examined can hold more value than its price, by these values.
 func (pr *Program) idle() bool {
 	return pr.p.Planned > 0 && pr.entered-max(pr.stuck.entered, pr.checked) > plannedIdle*len(pr.Bundles) &&
 		pr.p.Planned-pr.centerBound <= pr.p.Planned*fairlyNear

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A commitment makes a limited number of nodes cheaper. The pods' values are their costs on nodes that no commitment covers. They determine
-// the value on a node that the commitment covers. The dual value of a commitment is what it gains, per unit used, on the node that gains
-// most from it. Nodes that gain less per unit should not use the commitment.
+// A commitment makes a limited number of nodes cheaper. The pods' values are their costs on nodes that no commitment covers. These costs
+// determine the value of the pods on a node that the commitment covers. The dual value of a commitment is its gain, per unit used, on the
+// node that gains most from it. Nodes that gain less per unit should not use the commitment.
 
 // CommittedValues are the values of the problem with the committed options as its options. Ratio is the value of an option's items divided
 // by its price. The price, in nano-USD per hour, includes the dual value of the commitment that the option uses.

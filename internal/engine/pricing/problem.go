@@ -31,8 +31,8 @@ type Problem struct {
 	// reservation.
 	Reserved map[int32]string
 	Left     map[string]int
-	// Committed are nodes that commitments cover, with the price that results. CommitmentLeft is the amount of each commitment that is left
-	// for new nodes. Nil without commitments.
+	// Committed are options that commitments cover, at the resulting prices. CommitmentLeft is the amount of each commitment that new nodes
+	// may use. Both are nil if there are no commitments.
 	Committed      []Option
 	CommitmentLeft []int64
 	// Pressing has, for each rule about single nodes that is expressed as an amount, the least number of nodes that the items need because
@@ -51,11 +51,11 @@ const Unbounded = math.MaxInt
 // Item is a class of pods that need new nodes.
 type Item struct {
 	Class int32
-	// where the class may be placed; items with the same place may use the same options
+	// Place restricts the nodes of the class. Items with the same place may use the same options.
 	Place
 	Count int
 	Need  []int64
-	// Topology says which rules about pods concern the class. It is nil if none does.
+	// Topology says which rules about pods concern the class. It is nil if no rule does.
 	Topology *topology.Groups
 	// PerNode is the maximum number of pods of the class on one new node, or Unbounded.
 	PerNode int
@@ -89,8 +89,8 @@ type Option struct {
 	Cell int32
 	// Limited is true for nodes that are bought from a reservation, because it has a limited number of instances.
 	Limited bool
-	// Commitment is the number, from 1, of the commitment that covers the node. The next field is the amount of it that the node uses. Both
-	// are 0 except in Problem.Committed.
+	// Commitment is the number, from 1, of the commitment that covers the node. Used is the amount of the commitment that the node uses.
+	// Both are 0 except in Problem.Committed.
 	Commitment int32
 	Used       int64
 	// Resident is the number of the set of the node's DaemonSets that topology rules could see, or 0 if the set is empty.
@@ -135,7 +135,8 @@ func PlacesInUse(items []Item) []Place {
 	return places
 }
 
-// CompareOptions compares by price. Of equally expensive options, the larger comes first, then the one that is open to more places.
+// CompareOptions compares by price. Of equally expensive options, the larger option comes first. Of equally large options, the option that
+// is open to more places comes first.
 func CompareOptions(a, b *Option) int {
 	if a.Price != b.Price {
 		return cmp.Compare(a.Price, b.Price)

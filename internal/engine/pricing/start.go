@@ -60,8 +60,8 @@ func (pr *Program) seed() {
 }
 
 // startCenter sets center to the pods' values at one price for each resource, which is the same for all options. These prices are the duals
-// of buying everything that the pods need together. At these values, the pods that fill an option's room are worth at most its price, so
-// few fillings can improve the first solution. It returns the nodes that would be bought: how many of each option.
+// of the problem of buying the total needs of all pods. At these values, the pods that fill an option's room are worth at most its price,
+// so few fillings can improve the first solution. It returns the number of nodes of each option that would be bought.
 func (pr *Program) startCenter() []bought {
 	p := pr.p
 	var rows []int // the dimensions that pods need
@@ -247,8 +247,8 @@ func (pr *Program) split(m bought, left, part []float64) {
 		return
 	}
 	room := pr.Room[int(m.option)*pr.Dims:]
-	// lean says, from -1 to 1, how much more a pod needs of the first resource than of the second. size is its use of both, as a multiple
-	// of a node.
+	// lean says, from -1 to 1, how much more a pod needs of the first resource than of the second. size is the pod's use of both resources,
+	// as a multiple of a node.
 	lean, size := make([]float64, len(left)), make([]float64, len(left))
 	for b := range left {
 		x, y := pr.Need[b*pr.Dims+first]/room[first], pr.Need[b*pr.Dims+second]/room[second]
@@ -256,7 +256,8 @@ func (pr *Program) split(m bought, left, part []float64) {
 			lean[b] = (x - y) / size[b]
 		}
 	}
-	// used returns the part's use of both resources, and by how much its use of the first is larger, as multiples of a node.
+	// used returns the part's use of both resources, and the amount by which its use of the first resource is larger, as multiples of a
+	// node.
 	used := func(level, slope float64) (sum, more float64) {
 		for b, n := range left {
 			z := level + slope*lean[b]
@@ -289,8 +290,8 @@ func (pr *Program) split(m bought, left, part []float64) {
 	}
 }
 
-// scarcest returns the two resources of which the remaining pods need the most, as multiples of a node of the option. second is -1 if there
-// is only one.
+// scarcest returns the two resources of which the remaining pods need the most, as multiples of a node of the option. second is -1 if the
+// pods need only one resource.
 func (pr *Program) scarcest(m bought, left []float64) (first, second int) {
 	first, second = -1, -1
 	most, next := 0.0, 0.0

@@ -7,8 +7,8 @@ import (
 )
 
 // Values contains the value of one pod of each item. These are the duals of covering all pods with nodes; column generation with fractional
-// fillings finds them. On no node does the value exceed the price. The values guide the packing. Proven by integer arithmetic, they are the
-// plan's lower bound.
+// fillings finds them. On no node does the value exceed the price. The values guide the packing. Integer arithmetic proves that they give a
+// lower bound on the plan's cost.
 type Values struct {
 	// Item is indexed like Problem.Items. It has the value of one pod in nano-USD per hour, rounded down to an integer.
 	Item []int64
@@ -19,13 +19,13 @@ type Values struct {
 	// Bound is the proven lower bound in nano-USD per hour.
 	Bound     float64
 	Certified Certified
-	// Committed has the values for the problem's committed options. It is nil if there are none.
+	// Committed has the values for the problem's committed options. It is nil if the problem has no committed options.
 	Committed *CommittedValues
 	// Tighter are values with a better lower bound for a problem with committed options. It is nil if no such values were found.
 	Tighter *Values
-	// Whole says, for each option, which resources the bound counts in whole pods. It is nil if there are none.
+	// Whole says, for each option, which resources the bound counts in whole pods. It is nil if no resource is counted so.
 	Whole []WholeCount
-	// Program is the linear program they come from.
+	// Program is the linear program that computed the values.
 	Program *Program
 }
 
@@ -175,10 +175,10 @@ func (pr *Program) cheapest(bn *bundle, lambda []float64, need func(d int) float
 // all values.
 const nearlyProven = 1 + 1e-5
 
-// lower returns lowered values and resource prices: for options that could hold more value than nearlyProven times their price, and for the
-// pods on them. It returns nil if there are no such options, or if values are only a guide. Without lower, prove would scale down all
-// values because of the worst option. That would unnecessarily lower the values of all other pods if the linear program was not solved to
-// the end, or has rows for bundles of different pods.
+// lower returns u and lambda with lower resource prices for options that could hold more value than nearlyProven times their price, and
+// with lower values for the pods on these options. It returns nil if there are no such options, or if values are only a guide. Without
+// lower, prove would scale down all values because of the worst option. That would unnecessarily lower the values of all other pods if the
+// linear program was not solved to the end, or has rows for bundles of different pods.
 func (pr *Program) lower(u, lambda []float64) (values, prices []float64) {
 	if pr.p.Rough {
 		return nil, nil

@@ -17,7 +17,8 @@ const (
 	wholeGap = 0.0125
 	// wholePods: pods are counted whole if planned nodes have at most this number of pods on average, because smaller pods can fill a node.
 	wholePods = 6
-	// wholeNodes is the least number of planned nodes. With fewer nodes, the free room on the last node costs more than whole pods gain.
+	// wholeNodes is the least number of planned nodes for which pods are counted whole. With fewer nodes, the free room on the last node
+	// costs more than whole pods gain.
 	wholeNodes = 50
 	// maxWholeStates is the maximum number of states of one knapsack. maxWholeSteps is the maximum number of steps of all knapsacks of one
 	// plan.

@@ -12,7 +12,7 @@ import (
 // Room for attached volumes is counted like any other resource. There is one such resource for each CSI driver that a pod of the snapshot
 // uses, and each volume of the driver takes one unit.
 
-// attachPrefix is the prefix of the names of these resources. Outside the planner they appear only in certificates.
+// attachPrefix is the prefix of the names of resources that count attached volumes. Outside the planner they appear only in certificates.
 const attachPrefix = planning.AttachedVolumesPrefix
 
 // manyVolumes is the room of nodes that have no limit for volumes.
@@ -26,7 +26,7 @@ func Attachable(driver string) corev1.ResourceName {
 // Attaches reports whether the resource counts volumes.
 func Attaches(name corev1.ResourceName) bool { return strings.HasPrefix(string(name), attachPrefix) }
 
-// AttachRoom writes to into the room for volumes of a node with the given limits by driver.
+// AttachRoom stores in into the room for volumes on a node with the given limit for each driver.
 func (t *Table) AttachRoom(into []int64, limit func(driver string) (int64, bool)) {
 	for at, name := range t.Names {
 		driver, ok := strings.CutPrefix(string(name), attachPrefix)

@@ -10,7 +10,8 @@ import (
 
 // Devices of Dynamic Resource Allocation are counted like any other resource: see package devices, which says what is counted.
 
-// devicePrefix is the prefix of the names of these resources. Outside the planner they appear only in certificates and sentences.
+// devicePrefix is the prefix of the names of resources that count devices. Outside the planner they appear only in certificates and
+// sentences.
 const devicePrefix = planning.DevicesPrefix
 
 // sharePrefix is the prefix of the names of resources that count shares of kinds that exclude each other, instead of devices.

@@ -36,8 +36,8 @@ func Impossible(name corev1.ResourceName, q resource.Quantity) bool {
 	return q.CmpInt64(impossibleStorage) > 0
 }
 
-// Absurd reports whether a quantity is too large or too small to compute with: comparing or adding it would write all digits of its
-// exponent.
+// Absurd reports whether a quantity is too large or too small to compute with: to compare or add it, Quantity would write out all digits of
+// the number.
 func Absurd(q *resource.Quantity) bool {
 	f := math.Abs(q.AsApproximateFloat64())
 	return !(f < 1e24) || (f < 1e-12 && !q.IsZero())

@@ -62,7 +62,7 @@ func (t *MaxTree) PullFrom(leaf int) {
 	}
 }
 
-// Next returns the first leaf, at or after from, that has room for the need, or -1 if there is none.
+// Next returns the first leaf, at or after from, that has room for the need, or -1 if no leaf has.
 func (t *MaxTree) Next(need []int64, from int) int {
 	if from >= t.Count || !Fits(need, t.entry(1)) {
 		return -1

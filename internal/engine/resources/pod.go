@@ -35,8 +35,8 @@ func OfPod(pod *corev1.Pod) corev1.ResourceList {
 	return total
 }
 
-// initRequests returns the largest need during the init phase. It adds the sidecars, which keep running, to running, the sum of the
-// containers.
+// initRequests returns the largest need during the init phase. It adds the requests of the sidecars to running, the sum of the containers'
+// requests, because sidecars keep running.
 func initRequests(init []corev1.Container, running corev1.ResourceList, statuses map[string]*corev1.ContainerStatus) corev1.ResourceList {
 	sidecars, peak := corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range init {

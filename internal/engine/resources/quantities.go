@@ -29,7 +29,7 @@ func unitsUp(name corev1.ResourceName, q resource.Quantity, most int64) (units i
 		return -most, false
 	case !(f <= float64(most)):
 		return most, false
-	case Absurd(&q): // next to nothing
+	case Absurd(&q): // almost zero
 		return max(int64(q.Sign()), 0), false
 	case name == corev1.ResourceCPU:
 		return q.MilliValue(), true

@@ -79,9 +79,9 @@ func note(known map[string]reservation, o *cloudprovider.Offering) bool {
 // zoneIDLabel is the label with the ID of a zone, which is the same in all accounts.
 const zoneIDLabel = "topology.k8s.aws/zone-id"
 
-// without returns the requirement that a node belongs to none of the reservations in short. These must be the ones that end first. It uses
-// the label with the most values, usually the ID. If no label distinguishes these reservations from others, the requirement excludes all
-// reserved nodes.
+// without returns the requirement that a node belongs to none of the reservations in short. short must contain the reservations that end
+// first. The requirement uses the label with the most values, usually the ID. If no label distinguishes these reservations from others, the
+// requirement excludes all reserved nodes.
 func (m market) without(short []reservation) corev1.NodeSelectorRequirement {
 	rest := slices.Concat(m.ends[len(short):], m.others)
 	all := slices.Concat(short, rest)

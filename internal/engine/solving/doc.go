@@ -8,8 +8,8 @@
 //
 // The method: it computes a value for each pod, fills existing nodes by value, packs the other pods onto new nodes, checks all of this by
 // the exact rules, and places the remaining pods one by one (package placing). If there are few pods, it then searches for better results:
-// it tries other orders, avoids some nodes, repacks nodes, keeps room for later pods, and buys less. An attempt that is not better is
-// undone.
+// it tries other orders, avoids some nodes, repacks nodes, keeps room for later pods, and tries to do without some nodes. An attempt that
+// is not better is undone.
 //
 // The cost: the number of steps is limited, not the time. See the constants of each search. Without the pricing, the first pass takes time
 // that is linear in the number of pods and nodes.

@@ -29,9 +29,9 @@ func packingEffort(e planning.Effort, pods int) packing.Effort {
 const fewKinds = 256
 
 // lighter returns an effort with fewer steps than e. It is used for pods with rules about other pods if only few kinds of nodes can be
-// bought. Then nearly all of what repacking saves is saved in the first tenth of its steps. Without the other steps, the plans of ordinary
-// clusters cost about 0.1 % more on average, and at most 1.1 % more. If there are at most maxPodsTwice pods, they get the whole effort.
-// A packing that is not close to its lower bound gets more steps: see packing.Effort.
+// bought. In this case, the first tenth of the repacking steps brings nearly all of the saving. Without the other steps, the plans of
+// ordinary clusters cost about 0.1 % more on average, and at most 1.1 % more. If there are at most maxPodsTwice pods, they get the whole
+// effort. A packing that is not close to its lower bound gets more steps: see packing.Effort.
 func lighter(e packing.Effort, pods int) packing.Effort {
 	if pods <= maxPodsTwice {
 		return e

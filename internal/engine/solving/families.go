@@ -57,8 +57,8 @@ func (t Gangs) PlaceFamily(ctx context.Context, family *gangs.Family) bool {
 	return best != nil || t.placeComplete(family)
 }
 
-// placeComplete chooses a domain for those gangs of the family that need no more places. Their members run, and further members may follow
-// them. It always returns false, because the family as a whole has no place.
+// placeComplete chooses a domain for those gangs of the family that need no further pods. Enough of their members run already, and further
+// members may join them. placeComplete always returns false, because the family as a whole has no place.
 func (t Gangs) placeComplete(family *gangs.Family) bool {
 	if family.Within >= 0 {
 		return false
@@ -143,7 +143,7 @@ func (s *together) groupBelow(common *sharing, at int) *sharing {
 }
 
 // placeGroup places the gangs of one group: the group below common that contains the gang with index at. If there is no such group, it
-// places only this gang. It returns the index of the next gang, or at if there is no place.
+// places only this gang. It returns the index of the next gang, or at if the gangs have no place.
 func (s *together) placeGroup(ctx context.Context, common *sharing, at int) (end int) {
 	group := s.groupBelow(common, at)
 	part := *s

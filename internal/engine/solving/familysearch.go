@@ -15,8 +15,8 @@ import (
 
 // The search tries all combinations of domains that agree with what the groups of the gangs share. If there are few combinations, the pods
 // of all gangs are packed together in each combination. If there are many, the gangs are placed one after another, each in the domains that
-// are left for it, with at most mostFamilyTries attempts. The cheapest result is kept. Then the combinations that keep preferred domains
-// are tried in the same way, if they cost at most the premium more than the cheapest result.
+// the gangs before it allow, with at most mostFamilyTries attempts. The cheapest result is kept. Then the combinations that keep preferred
+// domains are tried in the same way, if they cost at most the premium more than the cheapest result.
 
 const (
 	// mostFamilyTries is the maximum number of attempts to place gangs of a family in domains. Each domain that the gangs could share gets
@@ -40,7 +40,8 @@ type together struct {
 	// attempts. The search ends before the gang with index end.
 	ways             []int32
 	kept, tries, end int
-	// start is the state of the trial before the search. cost is what the new nodes cost then, and limit what further new nodes may cost.
+	// start is the state of the trial before the search. cost is the cost of the new nodes at start, and limit is the maximum cost of
+	// further new nodes.
 	start state.Mark
 	cost  int64
 	limit int64
@@ -52,8 +53,8 @@ type together struct {
 // sharing is the state of a group while the domains of its gangs are chosen.
 type sharing struct {
 	gangs.Group
-	// domains are the domains that the group's gangs share. They are set if chosen is not 0: chosen is the number of its gangs that have a
-	// domain.
+	// domains are the domains that the group's gangs share. chosen is the number of the group's gangs that have a domain. If chosen is 0,
+	// domains is not set.
 	domains []planning.GangDomain
 	chosen  int
 }
@@ -170,7 +171,8 @@ func (s *together) agrees(at int, o *model.GangOption) bool {
 	return true
 }
 
-// agree removes options whose domain of the group some other gang of the group can't use.
+// agree removes options of the group's gangs. It removes an option if some other gang of the group can't use the option's domain of the
+// group.
 func (s *together) agree(g *sharing) {
 	if g.Shared == 0 || len(g.Members) == 1 {
 		return
@@ -242,7 +244,7 @@ func (s *together) domainsOfGroup(g *sharing, at int) (out [][]planning.GangDoma
 	return out
 }
 
-// done reports whether no result can be better.
+// done reports whether no result can be better than best.
 func (s *together) done() bool { return s.best != nil && s.best.cost == 0 && s.best.kept == s.most }
 
 // promising reports whether a result that keeps at most kept preferences and costs at least cost could be better than best.

@@ -18,8 +18,8 @@ import (
 // new nodes, the nodes of the snapshot are filled again with pods that fit well together. The cheaper of the two plans is kept.
 
 // fillAgain looks for cheaper places for the pods that were placed since the mark. The new attempt must place as many pods and keep as many
-// preferences. It gives up after filling the nodes of the snapshot unless the pods that then need new nodes request less of some resource
-// than before.
+// preferences. After filling the nodes of the snapshot, it continues only if the pods that still need new nodes request less of some
+// resource than before.
 func (t Improving) fillAgain(ctx context.Context, before trial.Mark, classes []int32) {
 	if t.Options.ExistingOnly || t.Options.Effort == planning.EffortFast || t.NewOnly || len(t.M.Nodes) == 0 {
 		return
@@ -69,8 +69,8 @@ func (t Improving) askedFor(classes []int32) []int64 {
 	return out
 }
 
-// fillBalanced fills the nodes one after another, those with the least room first. Each time it adds the pod that leaves the least weighted
-// sum of squared free shares. The same heuristic packs new nodes.
+// fillBalanced fills the nodes one after another, those with the least room first. It always adds the pod after which the weighted sum of
+// squared free shares is lowest. The same heuristic packs new nodes.
 func (t Improving) fillBalanced(ctx context.Context, classes []int32) {
 	Of(t.Trial).placeNominated(classes, math.MinInt32)
 	for _, node := range t.nodesByRoom() {
@@ -95,8 +95,9 @@ func (t Improving) demand(classes []int32, free []int64) []float64 {
 	return out
 }
 
-// mostBalanced returns the class whose pod leaves the least weighted sum of squared free shares on the node. It considers only the classes
-// with the best fit on the node. It returns -1 if there is no such class. whole has the free amounts before any pod was placed on the node.
+// mostBalanced returns the class with the pod after which the weighted sum of squared free shares of the node is lowest. It considers only
+// the classes with the best fit on the node. It returns -1 if there is no such class. whole has the free amounts before any pod was placed
+// on the node.
 func (t Improving) mostBalanced(node int32, classes []int32, whole []int64, weights []float64) int32 {
 	best, most, kept := int32(-1), math.Inf(-1), uint32(0)
 	free := t.S.Room.Of(node)

@@ -16,8 +16,8 @@ import (
 )
 
 // Gangs are placed before other pods, because they are harder to place. The gang with the highest priority comes first. Each gang is tried
-// in every domain that it could use, and stays in the cheapest. A gang that does not fit as a whole is withheld, so its room is free for
-// others. Only if a pod of higher priority then has no place, gangs and pods are placed alternately, one priority after another.
+// in every domain that it could use, and stays in the cheapest domain. A gang that does not fit as a whole is withheld, so it takes no room
+// from other pods. Only if a pod of higher priority then has no place, gangs and pods are placed alternately, one priority after another.
 
 const (
 	// mostGangDomains is the number of domains in which a gang is tried. Domains with the most room on existing nodes come first.
@@ -144,8 +144,8 @@ func (t Gangs) RealClasses() []int32 {
 	return out
 }
 
-// addExtras places the gangs without which their parents are complete. It also makes pending those members of placed gangs without which
-// the gangs are complete.
+// addExtras places gangs that their parents don't need to be complete. If placed gangs have members that they don't need to be complete, it
+// makes these members pending.
 func (t Gangs) addExtras(ctx context.Context, barred map[int32]bool) {
 	t.placeSpares(ctx, barred)
 	for number, way := range t.S.Ways {
@@ -190,7 +190,7 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	return true
 }
 
-// wishedOption returns, of the options that cost at most the premium more than the cheapest, the one that keeps the most preferences, or
+// wishedOption returns the option that keeps the most preferences and costs at most the premium more than the cheapest option. It returns
 // nil if the gang has no place. levels has the options by the number of kept preferences, like Gang.Levels.
 func (t Gangs) wishedOption(ctx context.Context, number int32, levels [][]model.GangOption) *gangTrial {
 	wishes := len(levels) - 1
@@ -210,7 +210,8 @@ type gangTrial struct {
 	done   state.Record
 }
 
-// cheapestOption returns the cheapest option that has room for what the gang needs, or nil if there is none. It leaves the trial unchanged.
+// cheapestOption returns the cheapest option with room for the pods that the gang needs, or nil if no option has room. It leaves the trial
+// unchanged.
 func (t Gangs) cheapestOption(ctx context.Context, number int32, options []model.GangOption) *gangTrial {
 	var best *gangTrial
 	for _, at := range t.Likeliest(number, options) {
@@ -259,8 +260,8 @@ func classesOf(list []state.Share) []int32 {
 	return out
 }
 
-// Likeliest returns the indexes of the options to try. First are the options whose domains have room for the gang on existing nodes, the
-// fullest domain first; then the others, those with the most room first.
+// Likeliest returns the indexes of the options to try. Options whose domains have room for the gang on existing nodes come first, beginning
+// with the fullest domain. The other options follow, beginning with the domain with the most room.
 func (t Gangs) Likeliest(number int32, options []model.GangOption) []int {
 	out := make([]int, len(options))
 	for i := range out {

@@ -45,7 +45,7 @@ func (l *ledger) Open(option int32) bool {
 	return state.Reservable(l.t.M.Pools, o.Pool, o.Row, o.Slot, l.reserved)
 }
 
-// Buy records that one node of the option is bought, if it may be bought, and reports whether it is.
+// Buy records the purchase of one node of the option. It returns false, and records nothing, if Open does not allow the purchase.
 func (l *ledger) Buy(option int32) bool {
 	if !l.Open(option) {
 		return false

@@ -16,7 +16,7 @@ import (
 )
 
 // packStages packs wishes onto new nodes. In the first round every wish uses its first usable stage. In each further round, the pods that
-// got no node use their next one.
+// got no node use their next stage.
 func (t Solving) packStages(ctx context.Context, c *layout.Cells, wishes []placing.Wish) {
 	stageNo := make([]int, len(wishes))
 	for ctx.Err() == nil {
@@ -125,7 +125,7 @@ func (t Solving) packProblem(ctx context.Context, p *offers.Choice, v *pricing.V
 }
 
 // buy opens the packing's nodes and admits their pods. If the pods of a node leave too few instance types for their pool's minValues, the
-// node is not bought. Other pods may have been admitted because of the pods on such a node, so everything is then admitted again. The
+// node is not bought. Other pods may have been admitted because of the pods on such a node, so all pods are then admitted again. The
 // remaining pods are placed one by one later.
 func (t Solving) buy(p *offers.Choice, g *filling.Bins) {
 	skip := make([]bool, len(g.List))

@@ -19,16 +19,16 @@ const maxPreemptors = 1000
 // expectedPreemptions are the preemptions that kube-scheduler would make.
 type expectedPreemptions struct {
 	List []planning.Preemption
-	// classes counts, by class, the pods for which others are preempted. holds has the amounts that they take of each node in addition to
-	// the room of their victims there. placed says on which nodes they are placed.
+	// classes has, for each class, the number of pods for which other pods are preempted. holds has, for each node, the amounts that these
+	// pods take in addition to the room of their victims. placed has the nodes on which these pods are placed.
 	classes map[int32]int32
 	holds   map[int32][]int64
 	placed  []state.Binding
 }
 
 // Preemptions imitates kube-scheduler on the snapshot's nodes. It takes pods by priority. For pods without a place it preempts other pods,
-// by the rules of kube-scheduler's DefaultPreemption. solved says which pods have no place on existing nodes. If all pods have one, nothing
-// is preempted.
+// by the rules of kube-scheduler's DefaultPreemption. solved says which pods have no place on existing nodes. If all pods have a place on
+// existing nodes, nothing is preempted.
 func Preemptions(ctx context.Context, m *model.Model, solved *trial.Trial, q planning.Query) expectedPreemptions {
 	out := expectedPreemptions{classes: map[int32]int32{}, holds: map[int32][]int64{}}
 	lowest := lowestBound(m)

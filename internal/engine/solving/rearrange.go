@@ -19,15 +19,15 @@ import (
 
 // When pods are placed in bulk, they are assigned to zones before they are packed, class by class. With few pods, two half-empty nodes in
 // two zones may cost more than one full node in one zone. So a plan with few pods is repacked: the pods of some nodes are placed again by
-// the exact rules. Each gets the place where it adds least to the cost, and nodes are replaced by larger ones to hold them. A pod may also
-// use room on a node of the snapshot although it could run on other nodes, while another pod needs just that node because further pods
-// follow it. So these nodes are sometimes filled again as well.
+// the exact rules. Each pod gets the place where it adds least to the cost, and nodes are replaced by larger nodes if necessary. A pod may
+// also use room on a node of the snapshot although it could run elsewhere, while another pod needs that node because further pods follow it
+// there. So the nodes of the snapshot are sometimes filled again as well.
 
 const (
 	// maxRearranged is the maximum number of pods in a plan that is repacked. maxRearrangeSteps is the maximum of rearranging.limit.
 	maxRearranged     = 128
 	maxRearrangeSteps = 2400
-	// stepsPerPod is the number of steps for each pod, if this gives a lower limit.
+	// stepsPerPod is the number of steps for each pod, if this gives a limit below maxRearrangeSteps.
 	stepsPerPod = 80
 )
 
@@ -97,7 +97,7 @@ func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []i
 		Of(t.Trial).placeLeft(ctx, classes) // other nodes may now have room, or have added domains, for pods that had no place before
 	}
 	if !improved || maps.Equal(found.Stages(), r.best.Stages()) {
-		t.Proof = proof // the proof covers pods with new nodes and their stages, whichever nodes these are
+		t.Proof = proof // the proof depends on the pods with new nodes and on their stages, but not on the nodes
 	}
 	return r.tried
 }
@@ -180,7 +180,7 @@ func (r *rearranging) all(ctx context.Context) (improved bool) {
 }
 
 // drawn places the pods of a few random new nodes again in a random order. If there are few new nodes, it places the pods of all of them
-// again. If spans is set, it does so every other time, and includes pods on nodes of the snapshot.
+// again. If spans is set, every second draw places all pods again, including pods on nodes of the snapshot.
 func (r *rearranging) drawn(ctx context.Context, draw uint64) bool {
 	const few = 3
 	n := uint64(len(r.best.Nodes))
@@ -297,8 +297,8 @@ func (r *rearranging) consider() bool {
 	return better
 }
 
-// insert places pods of the class where they add least to the cost: in free room, on one more node, or on a node that it replaces by a
-// larger one for one pod.
+// insert places pods of the class where they add least to the cost. If a node has free room, it places as many pods there as fit. Otherwise
+// it places one pod on one more node, or on a node that it replaces by a larger node.
 func (r *rearranging) insert(class int32, how recipe) bool {
 	t := r.t
 	if host, stage := placing.Of(t).FindHost(class); host >= 0 {
