@@ -15,8 +15,8 @@ import (
 
 // The search tries all combinations of domains that agree with what the groups of the gangs share. If there are few combinations, the pods
 // of all gangs are packed together in each combination. If there are many, the gangs are placed one after another, each in the domains that
-// the gangs before it allow, with at most mostFamilyTries attempts. The cheapest result is kept. Then the combinations that keep preferred
-// domains are tried in the same way, if they cost at most the premium more than the cheapest result.
+// remain possible, with at most mostFamilyTries attempts. The cheapest result is kept. Then the combinations that keep preferred domains
+// are tried in the same way, if they cost at most the premium more than the cheapest result.
 
 const (
 	// mostFamilyTries is the maximum number of attempts to place gangs of a family in domains. Each domain that the gangs could share gets
@@ -53,8 +53,7 @@ type together struct {
 // sharing is the state of a group while the domains of its gangs are chosen.
 type sharing struct {
 	gangs.Group
-	// domains are the domains that the group's gangs share. chosen is the number of the group's gangs that have a domain. If chosen is 0,
-	// domains is not set.
+	// domains are the domains that the group's gangs share. chosen is the number of its gangs that have a domain; if 0, domains is not set.
 	domains []planning.GangDomain
 	chosen  int
 }
@@ -171,8 +170,7 @@ func (s *together) agrees(at int, o *model.GangOption) bool {
 	return true
 }
 
-// agree removes options of the group's gangs. It removes an option if some other gang of the group can't use the option's domain of the
-// group.
+// agree removes options of gangs of g whose domain for g can't be used by some other gang of g.
 func (s *together) agree(g *sharing) {
 	if g.Shared == 0 || len(g.Members) == 1 {
 		return

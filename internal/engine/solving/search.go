@@ -19,7 +19,7 @@ import (
 
 // Placing decides pod by pod and never backtracks. So a pod may get a place in the only zone that two other pods need. If this may be why
 // pods are pending, and few pods are planned, all ways to place the pods are tried. If many pods are planned, they are placed once more,
-// beginning with those that had no place. The plan that places more pods is kept.
+// beginning with the pods that had no place. The plan that places more pods is kept.
 
 const (
 	// maxSearchedPods is the maximum number of pods for which all ways to place them are tried. maxSearchSteps is the maximum number of

@@ -38,8 +38,8 @@ func (s *search) kindsFor(class int32) []offers.Site {
 	return list
 }
 
-// better reports whether node a of a kind is a better first node than b. If the pool has limits, this is the node that uses less of them,
-// because it may be replaced by a larger one later. Otherwise, or if both use the same amount, it is the cheaper node.
+// better reports whether node a of a kind is a better first node than b. If the pool has limits, the node that uses less of them is better,
+// because a larger node may replace it later. Otherwise, or if both nodes use the same amount, the cheaper node is better.
 func (s *search) better(a, b *offers.Site) bool {
 	if p := s.t.M.Pools[a.Pool]; p.Limits != nil {
 		takes := func(o *offers.Site) float64 {

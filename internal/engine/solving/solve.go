@@ -224,7 +224,8 @@ func (t Solving) nodesFor(wishes []*placing.Wish) []int32 {
 	return out
 }
 
-// sortByRoom sorts nodes: initialized nodes come before the others, and both are sorted by room, least room first.
+// sortByRoom sorts nodes: initialized nodes come before other nodes. Within each of these two groups, the nodes with the least room come
+// first.
 func (t Solving) sortByRoom(nodes []int32, size func([]int64) float64) {
 	if len(nodes) < 2 {
 		return

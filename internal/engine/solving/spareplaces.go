@@ -36,7 +36,7 @@ type sparing struct {
 }
 
 // sparePlaces looks for cheaper places for as many pods as were placed since the mark. It leaves out some of the nodes on which these pods
-// were placed or tried. It returns true if no node was used, so that it only rearranged the pods.
+// were placed or tried. It returns true if there were no such nodes, so that it only rearranged the pods.
 func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, tried []int32) (rearranged bool) {
 	if t.S.Topology == nil || newnodes.Of(t.Trial).NewCost() == 0 || t.Options.ExistingOnly || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxSparing {
 		return false

@@ -265,7 +265,7 @@ func startOf(pod *corev1.Pod) time.Time {
 	return pod.Status.StartTime.Time
 }
 
-// take reserves the place for the pod, so that the search for later pods takes it into account.
+// take reserves room on the victims' node for the pod, so that later pods can't use this room.
 func (e *preemptor) take(class int32, v *victims) {
 	e.settle(v.node, -1)
 	if e.gone[v.node] == nil {

@@ -217,8 +217,8 @@ type typeSale struct {
 	pools       []Pool
 }
 
-// inOrder returns the instance types that the limits allow. First are the types on which all pods of a part cost least if no other pods are
-// there, then the types on which a single pod costs least.
+// inOrder returns the instance types that the limits allow. The types are sorted by the cost of all pods of a part, on nodes without other
+// pods. Types of equal cost are sorted by the cost of a single pod.
 func (d *divider) inOrder(limits spotlimits.Limits, sales []Sale) []*typeSale {
 	byName := map[string]*typeSale{}
 	var out []*typeSale

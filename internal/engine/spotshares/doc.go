@@ -8,8 +8,8 @@
 // The method: parts have no pods and no spot pools in common, and no part has more pods than are allowed on one pool. So every plan keeps
 // the limits without counting pods: the part of a pod acts like a node selector. Pods of one workload are interchangeable, so it does not
 // matter which of them are in which part. Pods on spot nodes keep their pools; then pending pods are assigned, then pods on other nodes,
-// node by node. Spot pools that the workload does not use are assigned to the parts in turn. The pools with the lowest price for such a pod
-// come first, so that each part gets some of the cheapest pools.
+// node by node. Spot pools that the workload does not use are assigned to the parts in turn. The pools with the lowest price for a pod of
+// the workload come first, so that each part gets some of the cheapest pools.
 //
 // The cost: sorting the workload's pods and the spot pools. If no pods have limits, only their annotations are read.
 package spotshares

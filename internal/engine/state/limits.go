@@ -10,15 +10,15 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Limits counts what has a limit: resources of pools with limits, and instances of reservations.
+// Limits counts the used resources of pools with limits, and the used instances of reservations.
 type Limits struct {
 	pools []*nodepool.Pool
-	// Usage is indexed by pool, and then like the pool's limits. It has the capacity of the pool's nodes, without hidden nodes and with new
-	// ones.
+	// Usage is indexed by pool, and then like the pool's limits. It has the capacity of the pool's nodes, without hidden nodes, but with
+	// new nodes.
 	Usage [][]int64
 	// Standing has the same amounts without new nodes. It is nil for pools that don't need it (see nodepool.Limits.Reached).
 	Standing [][]int64
-	// Reserved has the number of instances that are used of each reservation.
+	// Reserved has the number of used instances of each reservation.
 	Reserved map[string]int
 }
 
@@ -78,7 +78,7 @@ func (l *Limits) Affordable(pool, row int32) bool {
 	return l.Allows(pool, l.Usage[pool], p.RowCost(int(row)))
 }
 
-// Spare returns the most that another node in place of node may use of the pool's limits, or nil if there are no limits.
+// Spare returns the maximum amounts of the pool's limits that another node in place of node may use, or nil if the pool has no limits.
 func (l *Limits) Spare(node *Node) []int64 {
 	p := l.pools[node.Pool]
 	if p.Limits == nil {

@@ -67,8 +67,8 @@ func (l *Log) goBack(to Mark) bool {
 	return true
 }
 
-// isCut reports whether a rollback that came after the mark went back to a point before the mark. Numbers and positions of cuts both
-// ascend, so of the later cuts the first went back furthest.
+// isCut reports whether a rollback that came after the mark went back to a point before the mark. In cuts, both numbers and positions
+// ascend, so the first of the cuts after the mark went back furthest.
 func (l *Log) isCut(m Mark) bool {
 	since, _ := slices.BinarySearchFunc(l.cuts, m.taken+1, func(c cut, number int) int { return cmp.Compare(c.number, number) })
 	return since < len(l.cuts) && l.cuts[since].at < m.log

@@ -98,8 +98,8 @@ func (s *State) unopen() {
 	s.Planned, s.Placed.last = s.Planned[:i], s.Placed.last[:len(s.Placed.last)-1]
 }
 
-// AbandonEmpty removes new nodes without pods from all counts: their domains, their pools' limits and their reservations can be used by
-// others again.
+// AbandonEmpty removes new nodes without pods from all counts: other nodes can use their domains, their pools' limits and their
+// reservations again.
 func (s *State) AbandonEmpty() {
 	for i := range s.Planned {
 		if s.Planned[i].Unused() {

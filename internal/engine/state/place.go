@@ -13,7 +13,7 @@ func (s *State) Place(p Binding) {
 	s.apply(p, 1)
 }
 
-// Expect reserves memory for pods that will be hidden and placed, so that it need not grow in small steps.
+// Expect reserves memory for pods that will be hidden and placed, so that this memory need not grow in small steps.
 func (s *State) Expect(pods int) {
 	if pods > 0 {
 		s.Freed, s.Placed.All, s.Log.changes = slices.Grow(s.Freed, pods), slices.Grow(s.Placed.All, pods), slices.Grow(s.Log.changes, pods+pods/2)

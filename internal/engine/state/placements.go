@@ -16,7 +16,7 @@ type Binding struct {
 	Before int32
 }
 
-// Placements are all bindings, in an order in which the pods can be bound. It also knows the bindings of each host.
+// Placements are all bindings, in an order in which the pods can be bound. Placements also finds the bindings of each host.
 type Placements struct {
 	// Bindings are only added at the end of All. If all pods of a binding are removed, the binding stays in the list, with no pods.
 	All []Binding

@@ -17,7 +17,7 @@ type World struct {
 	Nodes   []existing.Node
 	Classes []*podclass.Class
 	Pools   []*nodepool.Pool
-	// Rules are the rules of pods about the places of other pods.
+	// Rules are the rules of pods about the nodes of other pods.
 	Rules []topology.Group
 	// Asked are the labels that some pod or rule asks about.
 	Asked map[string]bool

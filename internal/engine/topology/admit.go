@@ -39,8 +39,8 @@ func AdmitsHost(groups []Group, o *Groups, of func(group int32) Tally) int {
 	return AdmitsHostAbove(groups, o, of, nil)
 }
 
-// AdmitsHostAbove is like AdmitsHost, but uses least, which returns the number of members of a group that each node has at least. least may
-// be nil.
+// AdmitsHostAbove is like AdmitsHost, but also uses least, which returns the lowest number of members of a group on any node. least may be
+// nil.
 func AdmitsHostAbove(groups []Group, o *Groups, of func(group int32) Tally, least func(group int32) int32) int {
 	room := math.MaxInt
 	for _, g := range o.Owns {
@@ -183,7 +183,7 @@ func (s *State) leastOnHosts(g int32) int32 {
 }
 
 // AdmitsAffinity checks required pod affinity: the domain of each rule must have a member, or no domain has a member and the pod itself is
-// one.
+// a member.
 func (s *State) AdmitsAffinity(o *Groups, domains []int32, of func(group int32) Tally) bool {
 	met, first := true, true
 	for _, g := range o.Owns {

@@ -91,8 +91,8 @@ func (x *Index) termGroup(pod *corev1.Pod, t *corev1.PodAffinityTerm, kind Kind)
 	return Group{Kind: kind, Key: t.TopologyKey, Hard: true, Weight: 100, namespaces: namespaces, selectors: []labels.Selector{selector}}, nil
 }
 
-// namespacesOf returns the namespaces of a term. If the term has neither a list nor a selector, it is the pod's own namespace; otherwise it
-// is the namespaces in the list and those that the selector selects.
+// namespacesOf returns the namespaces of a term. If the term has neither a list nor a selector, the result is the pod's own namespace.
+// Otherwise, the result is the namespaces in the list and those that the selector selects.
 func (x *Index) namespacesOf(pod *corev1.Pod, t *corev1.PodAffinityTerm) ([]string, error) {
 	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
 		return []string{pod.Namespace}, nil

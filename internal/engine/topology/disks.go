@@ -9,9 +9,9 @@ import (
 )
 
 // For disks that a pod names itself, without a PersistentVolumeClaim, the rules are those of kube-scheduler's VolumeRestrictions. Two pods
-// of one node can't use the same disk unless both only read it. For an EBS disk, even that is not allowed. Volumes of claims are not
-// checked, because their access modes are properties of the storage. Each disk is a group with anti-affinity by node: pods that write to
-// the disk exclude all other pods that use it.
+// of one node can't use the same disk unless both only read it. For an EBS disk, even shared reading is not allowed. Volumes of claims are
+// not checked, because their access modes are properties of the storage. Each disk is a group with anti-affinity by node: pods that write
+// to the disk exclude all other pods that use it.
 
 // diskGroups adds a group for each disk to which the pod can write.
 func diskGroups(spec *corev1.PodSpec, add func(Group)) {

@@ -24,8 +24,8 @@ const (
 	Anti
 	// Exclusive: a node can have only one member. Host ports are exclusive groups.
 	Exclusive
-	// Together: as soon as one member has a domain, all others must be in the same domain. Pods that share a volume that is not created yet
-	// are such a group: the zone of the first pod determines the volume's zone.
+	// Together: as soon as one member has a domain, all other members must be in the same domain. Pods that share a volume that is not
+	// created yet are such a group: the zone of the first pod determines the volume's zone.
 	Together
 	// Gone: no pod states the rule any more. Such groups are only in an index that is kept for updates.
 	Gone

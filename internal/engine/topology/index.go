@@ -41,11 +41,11 @@ type Index struct {
 	readKeys []string
 	// members caches which groups select pods, by the pods' namespace and values of readKeys.
 	members map[string][]int32
-	// namespaceLabels by name.
+	// namespaceLabels has the labels of each known namespace, by name.
 	namespaceLabels map[string]labels.Set
 	defaults        *defaultSpread
 	// Follows returns the id of the pods with which a pod must run because they share claims of devices, or "" if there are none. leads
-	// reports whether the pod is their leader: the others go to the leader's node. It is nil if there are no such pods.
+	// reports whether the pod is their leader: the other pods go to the leader's node. Follows is nil if no pods share claims.
 	Follows func(pod *corev1.Pod) (id string, leads bool)
 	buf     []byte
 	// remembered maps the result of ruleKey to the index, in rules, of the result of Collect.
@@ -94,8 +94,8 @@ func (x *Index) special(pod *corev1.Pod) bool {
 	return HasHostPorts(&pod.Spec) || len(x.unmade(pod)) > 0 || len(volumes.Disks(&pod.Spec)) > 0 || x.leader(pod, true) != "" || x.leader(pod, false) != ""
 }
 
-// leader returns the id of the pods that the pod leads or, if leads is false, of those whose leader it follows. It is empty if there are
-// none.
+// leader returns the id of the pods that the pod leads or, if leads is false, of those whose leader it follows. The result is empty if
+// there are no such pods.
 func (x *Index) leader(pod *corev1.Pod, leads bool) string {
 	if x.Follows == nil || len(pod.Spec.ResourceClaims) == 0 {
 		return ""
@@ -106,7 +106,7 @@ func (x *Index) leader(pod *corev1.Pod, leads bool) string {
 	return ""
 }
 
-// unmade returns the volumes that the pod shares with others and that will be created where the first of these pods goes.
+// unmade returns the volumes that the pod shares with other pods and that will be created where the first of these pods runs.
 func (x *Index) unmade(pod *corev1.Pod) []volumes.ID {
 	var out []volumes.ID
 	if len(pod.Spec.Volumes) == 0 {

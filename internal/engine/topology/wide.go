@@ -61,8 +61,8 @@ func (s *State) AdmitsWideAffinity(o *Groups, domains []int32) bool {
 	return met || first
 }
 
-// SoftBroken returns the share, by weight, of those of the pod's soft rules over domains larger than a node that these domains would
-// violate.
+// SoftBroken returns the share, by weight, of the pod's soft rules that these domains would violate. It considers only rules over domains
+// larger than a node.
 func (s *State) SoftBroken(o *Groups, shape int32, domains []int32) float64 {
 	broken, all := int32(0), int32(0)
 	for _, g := range o.Owns {

@@ -16,8 +16,8 @@ type Assignment struct {
 	Planned [][]planning.PodKey
 	// Hidden are the hidden nodes, in the order in which they were hidden.
 	Hidden []string
-	// ExistingFrom and PlannedFrom contain, for each of those pods, the index in Hidden of the node from which it comes. It is -1 for a pod
-	// that was pending in the snapshot.
+	// ExistingFrom and PlannedFrom contain, for each pod in Existing and Planned, the index in Hidden of the node from which the pod comes.
+	// It is -1 for a pod that was pending in the snapshot.
 	ExistingFrom, PlannedFrom [][]int32
 }
 

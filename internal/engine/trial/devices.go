@@ -22,11 +22,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Counting shows that the claims of a node can be met together. For devices that exclude each other, it only shows that nothing is known to
-// prevent it. But kube-scheduler meets claims one after another, with the first devices that match. If claims compete for the same devices,
-// it can assign to one pod a device that another pod needs. So placements are checked by allocating devices pod by pod, as kube-scheduler
-// does, in an order in which all pods get theirs. If there is no such order for a node, some pods are placed on other nodes. They stay
-// pending if there is no other place.
+// Counting shows that the claims of a node can be met together. For devices that exclude each other, counting finds no obstacle, but is no
+// proof. But kube-scheduler meets claims one after another, with the first devices that match. If claims compete for the same devices, it
+// can assign to one pod a device that another pod needs. So placements are checked by allocating devices pod by pod, as kube-scheduler
+// does, in an order in which all pods get their devices. If a node has no such order, some pods are placed on other nodes, or stay pending.
 
 const (
 	// MaxAdmitRounds limits how often pods are placed again because other pods got their devices. Then pods without devices stay pending.
@@ -64,7 +63,7 @@ type hostStock struct {
 	unplugged map[corev1.ResourceName]bool
 }
 
-// sequence is an order of a node's pods, given by their classes. The last pods, failed in number, get no devices.
+// sequence is an order of a node's pods, given by their classes. The last pods get no devices; failed is their number.
 type sequence struct {
 	classes []int32
 	failed  int
@@ -132,7 +131,8 @@ func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType, o *cloudpr
 	return s
 }
 
-// order returns, of several orders of pods with these classes, the one in which the most pods get devices of stock, which it leaves as is.
+// order tries several orders of pods with these classes. It returns the order in which the most pods get devices of the host, which does
+// not change.
 func (a *deviceAdmission) order(on hostStock, classes []int32) sequence {
 	key := keyOf(on.name, classes)
 	if known, ok := a.known[key]; ok {
@@ -336,8 +336,8 @@ func inOrder(list []state.Binding, orders [][]int32, about func(class int32) boo
 	return out
 }
 
-// allowed returns the types of a new node on which its pods, given by their classes in order, get their devices, or all types if the pods
-// get them on none.
+// allowed returns the types of a new node on which its pods, given by their classes in order, get their devices, or all types if there is
+// no such type.
 func (a *deviceAdmission) allowed(c *market.Catalog, node *planning.NewNode, classes []int32) []planning.InstanceTypeOption {
 	options := node.InstanceTypes
 	byName := a.byName[c]

@@ -1,4 +1,4 @@
-// Package trial tries changes on a model: it knows where pods are now, caches facts about that, and undoes changes.
+// Package trial tries changes on a model: it records on which nodes pods are now, caches facts that follow from this, and undoes changes.
 //
 // The question: which changes have been made so far, which nodes can take more pods, and at which stages and sites could pods get new
 // nodes?

@@ -21,7 +21,7 @@ type Gangs struct{ *Trial }
 // GangsOf returns a Gangs for the trial.
 func GangsOf(t *Trial) Gangs { return Gangs{t} }
 
-// QueueOf lists the pods of the class in the order of placement, as indexes in Model.Pods. First are members that gangs need, then other
+// QueueOf lists the pods of the class in the order of placement, as indexes in Model.Pods. Members that gangs need come first, then other
 // members of placed gangs, then all other pods. It does not list pods of withheld gangs.
 func (t Gangs) QueueOf(class int32) []int32 {
 	x := t.M.Gangs

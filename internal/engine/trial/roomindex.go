@@ -60,7 +60,8 @@ type roomTree struct {
 	forgotten int
 }
 
-// startingPoint says that no leaf with an index below at had room at an earlier time: when leaves had gained room as often as grown says.
+// startingPoint says that no leaf with an index below at had room at an earlier time. grown identifies this time: it is the number of times
+// that leaves had gained room before.
 type startingPoint struct {
 	at    int32
 	grown int

@@ -37,8 +37,8 @@ type Trial struct {
 	Proof *Proof
 	// Packings caches packings. It is nil unless a caller sets it.
 	Packings *Packings
-	// Settled is a point in the trial: all new nodes opened before it were replaced by the cheapest that hold their pods. Callers that
-	// place one group of pods after another set it; otherwise it is nil.
+	// Settled is a point in the trial: all new nodes opened before it were replaced by the cheapest nodes that hold their pods. Callers
+	// that place one group of pods after another set it; otherwise it is nil.
 	Settled *state.Mark
 	// queues has the queues for the current pending states of gangs. It is nil until it is needed.
 	queues *gangQueues

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Waiting returns the names of pending pods, at most most: first the pods of hidden nodes, those of the node hidden last first, then the
-// snapshot's pending pods. If some pods of a class are placed, these are the pods that were hidden first.
+// Waiting returns the names of at most most pending pods. Pods of hidden nodes come first, beginning with the node that was hidden last.
+// The snapshot's pending pods follow. If only some pods of a class are placed, these are the pods that were hidden first.
 func (t *Trial) Waiting(most int) []planning.PodKey {
 	if most = min(most, GangsOf(t).WaitingPods()); most == 0 {
 		return nil
@@ -65,11 +65,11 @@ func (t *Trial) WaitingClasses() []int32 {
 	return out
 }
 
-// Ruled reports whether any pod has a rule about the places of other pods. Without such rules, pods that were placed in one order can be
+// Ruled reports whether any pod has a rule about the nodes of other pods. Without such rules, pods that were placed in one order can be
 // placed in any order.
 func (t *Trial) Ruled() bool { return t.S.Topology != nil }
 
-// Expect reserves memory for pods that will be hidden and placed, so that it need not grow in small steps.
+// Expect reserves memory for pods that will be hidden and placed, so that this memory need not grow in small steps.
 func (t *Trial) Expect(pods int) {
 	t.S.Expect(pods)
 }
@@ -127,7 +127,7 @@ func (t *Trial) Grown(since Mark) []int {
 	return slices.Compact(out)
 }
 
-// Receivers returns the nodes of the snapshot that have received pods since the mark, in the order in which they first received one. The
+// Receivers returns the nodes of the snapshot that have received pods since the mark, in the order in which they first received a pod. The
 // mark must be valid.
 func (t *Trial) Receivers(since Mark) []string {
 	var out []string

@@ -13,8 +13,8 @@ import (
 )
 
 // An Update reads gangs again after the kinds of all pods are known. The variants of members for domains are counted as members of their
-// kinds. So kinds that only unneeded variants had are removed, like kinds without pods. Data that most updates leave unchanged are reused:
-// which pods are members, the nodes without members, the domains that new nodes could be in, and the variants.
+// kinds. So a kind is removed, like a kind without pods, if only variants that are no longer needed belonged to it. Data that most updates
+// leave unchanged are reused: which pods are members, the nodes without members, the domains that new nodes could be in, and the variants.
 
 // countVariants adds the variants of members for domains to the members of their kinds.
 func (k *memo) countVariants() {
@@ -88,7 +88,7 @@ func sameLabels(u *update) bool {
 	})
 }
 
-// swapVariants records which pods variants were read from before, and which pods they are read from now. was and now may be nil.
+// swapVariants records the pods from which variants were read before, and the pods from which they are read now. was and now may be nil.
 func swapVariants(u *update, was, now *model.GangRecord) {
 	is := map[*corev1.Pod]int32{}
 	for like, pod := range now.Variants {

@@ -20,8 +20,8 @@ func (u *update) kindOf(pod *corev1.Pod, placeholder bool, rules int32) int32 {
 	return u.memo.addKind(podclass.NewKind(pod, u.writer, stake, placeholder, err))
 }
 
-// reviseKinds determines the kinds of existing pods again if they may have changed: of pods that new rules count, and of pods with claims
-// if volumes have changed.
+// reviseKinds determines the kinds of some existing pods again, because they may have changed. These are pods that new rules count and, if
+// volumes have changed, pods with claims.
 func (u *update) reviseKinds() {
 	k, x := u.memo, u.memo.index
 	if u.volumes {

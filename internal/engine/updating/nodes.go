@@ -220,7 +220,8 @@ func (u *update) changeCompat() {
 	}
 }
 
-// nodeOrder returns the order of nodes in a model: initialized nodes come before the others, and both are sorted by name.
+// nodeOrder returns the order of nodes in a model: initialized nodes come before other nodes, and each of these two groups is sorted by
+// name.
 func nodeOrder(nodes []planning.Node, initialized func(i int) bool) []int {
 	byName := func(a, b int) int { return cmp.Compare(nodes[a].Name, nodes[b].Name) }
 	ready, others := make([]int, 0, len(nodes)), []int(nil)

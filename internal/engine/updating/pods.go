@@ -22,7 +22,7 @@ type arrival struct {
 	rules       int32
 }
 
-// changePods processes the removed pods first and then the added ones. It determines the kinds of the added pods. It returns false if the
+// changePods processes the removed pods first and then the added pods. It determines the kinds of the added pods. It returns false if the
 // snapshot must be compiled.
 func (u *update) changePods() bool {
 	k := u.memo
@@ -55,7 +55,7 @@ func (u *update) changePods() bool {
 	return true
 }
 
-// comparePlaced returns the pods that were added to nodes, and records those that were removed.
+// comparePlaced returns the pods that were added to nodes, and records the pods that were removed from nodes.
 func (u *update) comparePlaced() []arrival {
 	m := u.was
 	for _, was := range u.gone {

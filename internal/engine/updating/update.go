@@ -43,7 +43,7 @@ func Update(m *model.Model, s *planning.Snapshot) (*model.Model, error) {
 	return c.Model, nil
 }
 
-// Updated returns the model of a snapshot that differs little from that of m, or nil if the snapshot must be compiled.
+// Updated returns the model of a snapshot that differs little from the snapshot of m, or nil if the snapshot must be compiled.
 func Updated(m *model.Model, s *planning.Snapshot) *model.Model {
 	k, _ := m.Kept.Take().(*memo)
 	if k == nil || s == nil {

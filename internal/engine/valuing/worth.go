@@ -17,12 +17,12 @@ type Worth struct {
 	M       *model.Model
 	ByClass []int64
 	total   float64
-	// items are the items for which prices were computed. from are the earlier prices on which these are based, or nil if they are based on
-	// none.
+	// items are the items for which prices were computed. from has the earlier prices on which these prices are based. It is nil if there
+	// are no such earlier prices.
 	items []pricing.Item
 	from  *KnownWorth
-	// Rent is by how much the value of all pods exceeds total, in nano-USD per hour: reservations can hold pods for less than their value,
-	// but only a limited number.
+	// Rent is the amount by which the value of all pods exceeds total, in nano-USD per hour. The reason is that reservations can hold pods
+	// for less than their value, but only a limited number of pods.
 	Rent int64
 }
 
@@ -96,7 +96,7 @@ func (w *Worth) Loads(t *trial.Trial) (received map[string]Load, planned []Load)
 // empty.
 type KnownWorth struct{ byContent map[string]int64 }
 
-// From returns the earlier prices on which these are based, or nil if they are based on none.
+// From returns the earlier prices on which the prices of w are based, or nil if there are no such earlier prices.
 func (w *Worth) From() *KnownWorth { return w.from }
 
 // Known returns the prices in a form that a later WorthFrom can use. If they are based on earlier prices, it returns the earlier prices, so

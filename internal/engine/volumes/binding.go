@@ -76,7 +76,7 @@ func (x *Index) resolveClaims(s *Objects) {
 	for _, pvc := range slices.SortedFunc(slices.Values(s.PersistentVolumeClaims), byName[*corev1.PersistentVolumeClaim]) {
 		c := x.claims[claimKey{pvc.Namespace, pvc.Name}]
 		if c.object != pvc {
-			continue // if two claims have the same name, the last one counts
+			continue // if two claims have the same name, the last one is used
 		}
 		c.attaches = x.attaches(pvc)
 		if c.fault = x.resolveClaim(c, hostnames); c.fault != nil {

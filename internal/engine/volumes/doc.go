@@ -16,6 +16,6 @@
 // claims that can be used in the same places share one list. The lists of a pod's claims are multiplied, up to 1,024 alternatives. Pending
 // claims for manually created volumes get the smallest suitable volumes first.
 //
-// The cost: one pass over claims, volumes, attachments and pods, with a sort of the claims. A query costs as much as the pod has volumes,
-// plus the product of their alternatives.
+// The cost: one pass over claims, volumes, attachments and pods, with a sort of the claims. The cost of a query is the number of the pod's
+// volumes, plus the product of the numbers of their alternatives.
 package volumes
