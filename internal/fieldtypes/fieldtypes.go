@@ -19,14 +19,14 @@ import (
 
 // Fault is a field whose value does not have the type it should.
 type Fault struct {
-	// Path of the field: "spec.limits[cpu]".
+	// Path is the path of the field, for example "spec.limits[cpu]".
 	Path string
 	// Message says what the value must be and what it is.
 	Message string
 }
 
-// Faults compares a JSON document with the type it was to be decoded into and returns every field that does not fit, in the order
-// of the names. Unknown fields are no faults. Nil if the text is no JSON, or if all values fit.
+// Faults compares a JSON document with the type it was to be decoded into and returns every field that does not fit, in the order of the
+// names. Unknown fields are no faults. It returns nil if the document is not JSON, or if all values fit.
 func Faults(document []byte, into reflect.Type) []Fault {
 	var root any
 	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(document, &root); err != nil {
@@ -153,7 +153,7 @@ func Member(t reflect.Type, name string) (reflect.Type, bool) {
 // Wanter is a type with its own JSON form, which it names for a person, such as "a number or text".
 type Wanter interface{ Wanted() string }
 
-// Wanted names a type for a person.
+// Wanted returns a name of the type that people understand.
 func Wanted(t reflect.Type) string {
 	if w, ok := reflect.New(t).Interface().(Wanter); ok {
 		return w.Wanted()

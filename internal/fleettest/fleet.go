@@ -25,10 +25,10 @@ import (
 // Now returns the time of the fleets.
 func Now() time.Time { return time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC) }
 
-// Times returns how long nodes and pods take to be ready.
+// Times returns the times that nodes need to launch and pods need to be ready.
 func Times() waves.Times { return waves.Times{Launch: 3 * time.Minute, Ready: time.Minute} }
 
-// Fleet is a cluster to put together. Its nodes are initialized, and a day old.
+// Fleet is a cluster that a test builds. Its nodes are initialized, and a day old.
 type Fleet struct {
 	Snapshot *planning.Snapshot
 	// Pool is the only NodePool.
@@ -37,8 +37,8 @@ type Fleet struct {
 	Input survey.Input
 }
 
-// New has no nodes. Its pool "default" has no budgets. Its instance types are c2, c4, c8 and c16, with as many cores as their names say and
-// 4Gi for each core. They are sold on demand in the zones a and b at 0.05 USD per hour for a core.
+// New returns a fleet without nodes. Its pool "default" has no budgets. Its instance types are c2, c4, c8 and c16, with as many cores as
+// their names say and 4Gi for each core. They are sold on demand in the zones a and b at 0.05 USD per hour for a core.
 func New() *Fleet {
 	f := &Fleet{Pool: build.Pool("default", build.UID("pool-default"))}
 	f.Pool.Spec.Disruption.Budgets = []v1.Budget{}
@@ -58,7 +58,7 @@ func New() *Fleet {
 // Default is the key of the pool.
 func Default() v1.PoolKey { return v1.NewPoolKey("default") }
 
-// Sell replaces the instance types.
+// Sell replaces the instance types of the fleet.
 func (f *Fleet) Sell(types ...*cloudprovider.InstanceType) *Fleet {
 	f.Snapshot.Catalogs = map[string][]*cloudprovider.InstanceType{"all": types}
 	return f
@@ -92,7 +92,7 @@ func (f *Fleet) Node(name, instanceType string, pods ...*corev1.Pod) *planning.N
 	return &f.Snapshot.Nodes[len(f.Snapshot.Nodes)-1]
 }
 
-// Pods are pods of a Deployment, named name-0 and on, that request this number of cores each.
+// Pods returns n pods of a Deployment, named name-0, name-1 and so on. Each requests this number of cores.
 func Pods(name string, n int, cores string) []*corev1.Pod {
 	return build.Pods(name, n, build.CPU(cores), build.Labels("app", name), build.OwnedBy("apps/v1", "ReplicaSet", name))
 }
@@ -106,7 +106,7 @@ func (f *Fleet) Budget(app string, allowed int32) {
 	f.Snapshot.PodDisruptionBudgets = append(f.Snapshot.PodDisruptionBudgets, b)
 }
 
-// Survey looks at the fleet.
+// Survey returns the fleet in the form that the packages in internal/consolidate use.
 func (f *Fleet) Survey(t testing.TB) *survey.Fleet {
 	t.Helper()
 	in := f.Input
@@ -124,7 +124,7 @@ func (f *Fleet) Context(t testing.TB) *searchcontext.Context {
 	return f.ContextWith(t, searchcontext.Settings{Times: Times()})
 }
 
-// ContextWith is Context with other settings.
+// ContextWith does the same as Context, but with the given settings.
 func (f *Fleet) ContextWith(t testing.TB, settings searchcontext.Settings) *searchcontext.Context {
 	t.Helper()
 	out, err := searchcontext.New(t.Context(), settings, f.Survey(t), searchcontext.Known{})
@@ -134,7 +134,7 @@ func (f *Fleet) ContextWith(t testing.TB, settings searchcontext.Settings) *sear
 	return out
 }
 
-// Pass begins a pass of the reference over the fleet.
+// Pass begins a pass of package reference over the fleet.
 func Pass(t testing.TB, f *survey.Fleet, options reference.Options) *reference.Pass {
 	t.Helper()
 	pass, err := options.Begin(t.Context(), f)

@@ -99,7 +99,7 @@ func changes(recorded map[string]string, got []line) []string {
 	return names
 }
 
-// listed returns the first names; the diff of the file has all.
+// listed returns the first names as text. The diff of the file shows all names.
 func listed(names []string) string {
 	const most = 50
 	if more := len(names) - most; more > 0 {

@@ -19,7 +19,7 @@ var files embed.FS
 
 // Input is one input.
 type Input struct {
-	// Name for people.
+	// Name is the input's name for people.
 	Name string
 	// Large means that the input is generated only if a test asks for large inputs.
 	Large bool

@@ -46,7 +46,7 @@ func bound(t *testing.T) time.Duration {
 	return allowed
 }
 
-// allowedFor returns this limit for a computer on which the fixed piece of work takes the given time.
+// allowedFor returns the limit of processor time for a computer on which the fixed piece of work takes the given time.
 func allowedFor(took time.Duration) time.Duration {
 	slower := min(max(took.Seconds()/usualPace.Seconds(), 1), slowest)
 	return time.Duration(slower * float64(maxProcessor))

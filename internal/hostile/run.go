@@ -23,20 +23,20 @@ const (
 	// freeBytes is the input size above which memory may grow with the input, up to largeFactor times its size.
 	freeBytes   = 64 << 20
 	largeFactor = 4
-	// endlessBytes is how much of an endless input a command may read.
+	// endlessBytes is the number of bytes of an endless input that a command may read.
 	endlessBytes = 1 << 30
 )
 
 const (
 	child = "DRAWKNIFE_HOSTILE_CHILD"
-	// between separates the arguments in that variable, because names of files may contain any other character.
+	// between separates the arguments in the environment variable child, because names of files may contain any other character.
 	between = "\x1f"
 )
 
-// Run runs a command with each input in a separate process. The name of the input's file replaces "FILE" in each of the command lines.
-// The command may refuse the input. It must not panic, use too much processor time or memory, or print control characters of a terminal.
-// command is the name of the test that calls Child. With all, it also runs the large inputs, and all command lines with each input;
-// otherwise only the first command line.
+// Run runs a command with each input in a separate process. The name of the input's file replaces "FILE" in each of the command lines. The
+// command may refuse the input. It must not panic, use too much processor time or memory, or print control characters of a terminal.
+// command is the name of the test that calls Child. If all is true, Run also uses the large inputs, and runs all command lines with each
+// input. Otherwise it runs only the first command line.
 func Run(t *testing.T, command string, all bool, lines ...string) {
 	inputs, err := Inputs()
 	if err != nil {
@@ -54,7 +54,7 @@ func Run(t *testing.T, command string, all bool, lines ...string) {
 	}
 }
 
-// RunOne is Run with only the input of this name, and a command line that is used for no other input.
+// RunOne does the same as Run, but only for the input of this name, with a command line that is used for no other input.
 func RunOne(t *testing.T, name, command, line string) {
 	inputs, err := Inputs()
 	if err != nil {
@@ -108,7 +108,7 @@ func RunNames(t *testing.T, command string, all bool, lines ...string) {
 			}
 			for _, name := range names {
 				run(t, command, arguments(line, filepath.Join(folder, name)), 0, processor)
-				if !strings.Contains(line, "FILE/") { // here, too, the file does not exist
+				if !strings.Contains(line, "FILE/") { // a missing file in a missing folder
 					run(t, command, arguments(line, filepath.Join(folder, "no", name)), 0, processor)
 				}
 			}

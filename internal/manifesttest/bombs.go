@@ -13,7 +13,8 @@ func AliasBomb(n int) string {
 	return b.String()
 }
 
-// MergeBomb returns YAML that merges a mapping twice into the next, n times: nothing grows but the work.
+// MergeBomb returns YAML with n mappings, each of which merges the mapping before it twice. The mappings stay small, but the work doubles
+// with each of them.
 func MergeBomb(n int) string {
 	var b strings.Builder
 	name := func(i int) string { return "m" + strings.Repeat("m", i) }

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Word draws a name or value that is good anywhere.
+// Word draws a text that is valid as any name or value.
 func Word() *rapid.Generator[string] { return rapid.StringMatching(`[a-z]{1,8}`) }
 
 // Time draws a moment as manifests write it, in seconds.
@@ -20,7 +20,7 @@ func Time() *rapid.Generator[metav1.Time] {
 	return rapid.Map(rapid.Int64Range(1, 4_000_000_000), func(seconds int64) metav1.Time { return metav1.NewTime(time.Unix(seconds, 0)) })
 }
 
-// Metadata draws the metadata of a manifest, or all that an API server adds to them.
+// Metadata draws the metadata of a manifest, sometimes with all fields that an API server adds.
 func Metadata() *rapid.Generator[metav1.ObjectMeta] {
 	return rapid.Custom(func(t *rapid.T) metav1.ObjectMeta {
 		out := metav1.ObjectMeta{Name: Word().Draw(t, "name")}
@@ -41,7 +41,7 @@ func Metadata() *rapid.Generator[metav1.ObjectMeta] {
 	})
 }
 
-// UndrawnMetadata returns the fields that Metadata leaves out: fields that objects of a cluster don't have, and the inner fields of those
+// UndrawnMetadata returns the fields that Metadata leaves out: fields that objects of a cluster don't have, and the inner fields of fields
 // that are copied unchanged.
 func UndrawnMetadata() []string {
 	return []string{

@@ -19,13 +19,13 @@ import (
 // Object is a kind of the API.
 type Object interface {
 	runtime.Object
-	// Validate is nil for a good object.
+	// Validate returns nil for a valid object.
 	Validate() field.ErrorList
 }
 
-// RoundTrip reads testdata/file strictly into o, an empty object. It reports as errors of t what differs after the object is written again,
-// copied, or decoded through a scheme to which add adds its kind; and the errors of Validate. With update it rewrites the file as o is
-// written, and checks nothing more. It reports whether o can be gone on with.
+// RoundTrip reads testdata/file strictly into o, an empty object. It fails t if Validate returns errors, or if the object differs after it
+// is written again, copied, or decoded through a scheme to which add adds its kind. If update is set, it writes o to the file, checks only
+// Validate, and returns false. Otherwise it returns true: the test can continue with o.
 func RoundTrip(t *testing.T, file string, o Object, add func(*runtime.Scheme) error, update bool) bool {
 	t.Helper()
 	path := filepath.Join("testdata", file)
@@ -75,7 +75,7 @@ func sameJSON(a, b runtime.RawExtension) bool {
 	return json.Unmarshal(a.Raw, &x) == nil && json.Unmarshal(b.Raw, &y) == nil && cmp.Equal(x, y)
 }
 
-// Seed gives a fuzz target the manifests in testdata.
+// Seed adds the manifests in testdata to the seeds of a fuzz test.
 func Seed(f *testing.F) {
 	f.Helper()
 	files, err := filepath.Glob("testdata/*.yaml")

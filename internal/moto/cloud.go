@@ -105,7 +105,7 @@ func newCloud(t testing.TB, target *url.URL, f *facts) *Cloud {
 	c.Handle("DescribeSpotPriceHistory", func(call Call, next func(Call) Answer) Answer {
 		asked := call
 		asked.Form = maps.Clone(call.Form)
-		asked.Form.Del("StartTime") // is now
+		asked.Form.Del("StartTime") // always the current time
 		return f.remember(asked, func(Call) Answer { return next(call) })
 	})
 	c.proxy = httptest.NewServer(http.HandlerFunc(c.serve))
@@ -142,8 +142,8 @@ func (c *Cloud) Handle(action string, h Handler) {
 	c.handlers = append(c.handlers, entry{action, h})
 }
 
-// HandleNext is like Handle, but only for the next calls, times of them. After these, the handler passes all calls on. Each call is used by
-// at most one handler of HandleNext, so faults occur in the order in which they were added.
+// HandleNext is like Handle, but only for the next calls; times is their number. After these calls, the handler passes all calls on. Each
+// call is used by at most one handler of HandleNext, so faults occur in the order in which they were added.
 func (c *Cloud) HandleNext(action string, times int, h Handler) {
 	left := times
 	c.Handle(action, func(call Call, next func(Call) Answer) Answer {
@@ -161,7 +161,7 @@ func (c *Cloud) HandleNext(action string, times int, h Handler) {
 	})
 }
 
-// Fail refuses the next calls of an action, times of them, with an EC2 error.
+// Fail refuses the next calls of an action with an EC2 error; times is the number of these calls.
 func (c *Cloud) Fail(action string, times, status int, code, message string) {
 	c.HandleNext(action, times, func(Call, func(Call) Answer) Answer { return Refusal(status, code, message) })
 }

@@ -20,7 +20,7 @@ import (
 // ProgramVariable is the environment variable with the path of the moto_server to start.
 const ProgramVariable = "DRAWKNIFE_MOTO"
 
-// startTimeout is how long moto may take until its first answer. It is long enough for a busy computer.
+// startTimeout is the maximum time until moto's first answer. It is long enough for a busy computer.
 const startTimeout = 2 * time.Minute
 
 // Server is one moto process that all tests of a package share. The zero value is ready and starts nothing yet.
@@ -33,8 +33,8 @@ type Server struct {
 	facts   facts
 }
 
-// Start returns an empty cloud for a test. The first call starts the process. It skips the test with a message if no moto_server is
-// installed, and with -short. Tests that use one server can't run in parallel.
+// Start returns an empty cloud for a test. The first call starts the process. Start skips the test with a message if no moto_server is
+// installed, or if the test runs with -short. Tests that use one server can't run in parallel.
 func (s *Server) Start(t testing.TB) *Cloud {
 	t.Helper()
 	if testing.Short() {

@@ -139,7 +139,7 @@ func Tolerates(tolerations ...corev1.Toleration) PodOption {
 	return func(p *corev1.Pod) { p.Spec.Tolerations = append(p.Spec.Tolerations, tolerations...) }
 }
 
-// Taints read "key=value:Effect".
+// Taints returns the taints that the texts describe, each in the form "key=value:Effect".
 func Taints(texts ...string) []corev1.Taint {
 	out := make([]corev1.Taint, len(texts))
 	for i := range texts {
@@ -164,7 +164,7 @@ func Offering(zone, capacityType string, price float64) cloudprovider.Offering {
 	return build.Offering(zone, capacityType, price)
 }
 
-// With replaces requirements of the type for single labels.
+// With replaces the type's requirements for the labels that r names.
 func With(it *cloudprovider.InstanceType, r ...requirements.Requirement) *cloudprovider.InstanceType {
 	build.With(r...)(it)
 	return it

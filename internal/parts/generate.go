@@ -249,7 +249,8 @@ func RandomSnapshot(t *rapid.T) *scheduling.Snapshot {
 	return RandomSnapshotOf(t, func(int) []PodOption { return RandomSpec(t) })
 }
 
-// RandomSnapshotOf is RandomSnapshot with the pods that spec makes for each kind, given the number of the kind.
+// RandomSnapshotOf does the same as RandomSnapshot, but spec makes the options of the pods of each kind. The argument of spec is the number
+// of the kind.
 func RandomSnapshotOf(t *rapid.T, spec func(kind int) []PodOption) *scheduling.Snapshot {
 	s := &scheduling.Snapshot{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Vocabulary: requirements.CoreVocabulary()}
 	s.Vocabulary.WellKnown = append(s.Vocabulary.WellKnown, "example.com/gen")

@@ -97,7 +97,7 @@ func RBDDisk(pool, image string, readOnly bool, monitors ...string) corev1.Volum
 	return corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: monitors, RBDPool: pool, RBDImage: image, ReadOnly: readOnly}}
 }
 
-// Container requests amounts.
+// Container returns a container that requests the amounts.
 func Container(name string, pairs ...string) corev1.Container {
 	return corev1.Container{Name: name, Resources: corev1.ResourceRequirements{Requests: Amounts(pairs...)}}
 }

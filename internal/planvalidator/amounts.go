@@ -45,8 +45,8 @@ func copyOf(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// lackNew works like lack, for a new node: it also fails if any resource of have is negative, because DaemonSets must not overcommit a new
-// node.
+// lackNew works like lack, but for a new node. It also names a resource of have that is negative, because DaemonSets must not overcommit a
+// new node.
 func lackNew(need, have corev1.ResourceList) string {
 	for name, q := range have {
 		if q.Sign() < 0 {

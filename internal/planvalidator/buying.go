@@ -147,8 +147,8 @@ func (c *checker) alike(a, b labels) bool {
 }
 
 // varied reports whether the pool's minValues are met by the instance types that could be launched with the same pods. The types must have
-// an offering in the same zone and with the same capacity type as o. If a type's room depends on neither, a type with any offering counts
-// that rules between pods can't distinguish from o.
+// an offering in the same zone and with the same capacity type as o. If a type's room depends on neither zone nor capacity type, it
+// suffices that it has an offering that rules between pods can't distinguish from o.
 func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod) bool {
 	here := func(x *cloudprovider.Offering) bool {
 		return x.Zone() == o.Zone() && x.CapacityType() == o.CapacityType()

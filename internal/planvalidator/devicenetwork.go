@@ -55,7 +55,7 @@ func nodesOf(slice *resourcev1.ResourceSlice, d *resourcev1.Device) *corev1.Node
 	return selector
 }
 
-// reached returns the devices that the node can use in any case: whichever of these labels it gets.
+// reached returns the devices that the node can use, whichever of the label sets in of it gets.
 func (c *deviceChecker) reached(of []labels) []*hostDevice {
 	var out []*hostDevice
 	for i, d := range c.network.host.devices {

@@ -131,7 +131,7 @@ func bound(d *resourcev1.Device, b *cloudprovider.AttributeBinding, it *cloudpro
 // host checks that the pods of one node get the devices for their claims.
 func (c *deviceChecker) host(where string, h *deviceHost, pods []scheduling.PodKey) {
 	if c.network != nil {
-		return // checked by together
+		return // together checks this
 	}
 	steps := maxDeviceSteps
 	if t := (&deviceTrial{c: c, claims: c.claimsOn(where, h.devices, pods, map[string]bool{}), steps: &steps}); !t.claim(0) && steps > 0 {
@@ -139,8 +139,8 @@ func (c *deviceChecker) host(where string, h *deviceHost, pods []scheduling.PodK
 	}
 }
 
-// claimsOn returns the pods' claims without an allocation, except those in seen. Each claim is returned with devices, from which the trial
-// may give it some.
+// claimsOn returns the pods' claims without an allocation, except those in seen. With each claim, it returns devices as the list from which
+// the claim may get devices.
 func (c *deviceChecker) claimsOn(where string, devices []*hostDevice, pods []scheduling.PodKey, seen map[string]bool) []hostedClaim {
 	var out []hostedClaim
 	for _, key := range pods {

@@ -12,7 +12,7 @@ import (
 // maxDeviceSteps limits how many devices are tried for one node. If a node needs more steps, it is not checked.
 const maxDeviceSteps = 200_000
 
-// deviceHost has the devices of a node, and what is left of their capacities and counters.
+// deviceHost has the devices of a node, and the remaining amounts of their capacities and counters.
 type deviceHost struct {
 	devices  []*hostDevice
 	counters map[string]resource.Quantity
@@ -28,7 +28,7 @@ type hostDevice struct {
 	// says describes the device without its name.
 	says string
 	uses int
-	// left is what remains of each capacity of a device that several claims may share.
+	// left is the remaining amount of each capacity of a device that several claims may share.
 	left map[resourcev1.QualifiedName]resource.Quantity
 }
 
@@ -187,8 +187,8 @@ func (t *deviceTrial) meet(claim, at int, sub *resourcev1.DeviceSubRequest, full
 	return t.choose(claim, at, sub, about, int(max(sub.Count, 1)), gotDevice{request: name, full: full})
 }
 
-// choose allocates devices from the list of, as many as left says, in all combinations. For each combination, it continues with the next
-// request.
+// choose allocates devices from the list of; left is their number. It tries all combinations. For each combination, it continues with the
+// next request.
 func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of []*hostDevice, left int, as gotDevice) bool {
 	if left == 0 {
 		return t.request(claim, at+1)

@@ -93,8 +93,8 @@ func (c *deviceChecker) valued(cert *scheduling.Certificate) ([]*valuedPods, boo
 	return out, true
 }
 
-// leastValue returns the lowest value of the classes that the pods may belong to, or 0 if there are none: classes with the same requests
-// and at least as many pods, with devices if the pods claim devices.
+// leastValue returns the lowest value of the classes to which the pods may belong, or 0 if there are no such classes. These are classes
+// with the same requests, with at least as many pods, and with devices if the pods claim devices.
 func leastValue(cert *scheduling.Certificate, g *valuedPods) float64 {
 	least := math.Inf(1)
 	for i := range cert.Classes {

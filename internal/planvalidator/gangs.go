@@ -98,7 +98,8 @@ func parentsOf(g *scheduling.Gang) []scheduling.GangAncestor {
 	return append([]scheduling.GangAncestor{{Name: g.Parent, Shared: g.Shared, Spare: g.Spare}}, g.Ancestors...)
 }
 
-// wholeOf returns the outermost parent or ancestor of which all gangs must be placed or none, including g. It returns false if g is spare.
+// wholeOf returns the outermost parent or ancestor whose gangs, including g, must all be placed or must all stay pending. It returns false
+// if g is spare.
 func wholeOf(g *scheduling.Gang) (scheduling.GangKey, bool) {
 	name := ""
 	for _, group := range parentsOf(g) {

@@ -270,9 +270,9 @@ func tolerated(x corev1.Toleration, t *corev1.Taint) bool {
 
 // wished returns the alternatives. It also returns each alternative combined with each of the pod's preferred terms that requires a label
 // by which rules between pods group nodes. The pool and the instance type may leave the value of such a label undecided. A new node that
-// keeps the preference then has a value of its own for the label. So it can be a place for the pod even if a node without the preference is
-// none. For example, other pods may keep away from the pod by that label. If the pool has a PreferNoSchedule taint that the pod does not
-// tolerate, wished returns only the alternatives: the planner gives up preferences before it uses such a pool.
+// keeps the preference then has a value of its own for the label. So the pod may be able to run on such a node even if it can't run on a
+// node without the preference. For example, other pods may have anti-affinity to the pod by that label. If the pool has a PreferNoSchedule
+// taint that the pod does not tolerate, wished returns only the alternatives: the planner gives up preferences before it uses such a pool.
 func (c *checker) wished(pod *corev1.Pod, np *scheduling.NodePool, alternatives [][]expression) [][]expression {
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || unwelcome(&pod.Spec, np.Object.Spec.Template.Spec.Taints) {

@@ -40,8 +40,8 @@ func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	}
 }
 
-// offers searches for a node that the pool can launch and that can hold the pod: in place of n and with the pods of n or, if n is nil, in
-// addition to all other nodes. If there is one, it calls found for the first and returns true.
+// offers searches for a node that the pool can launch and that can hold the pod. The node replaces n and must also hold the pods of n; if n
+// is nil, it is an additional node. If offers finds a node, it calls found for it and returns true.
 func (c *checker) offers(w *world, pod *corev1.Pod, n *scheduling.NewNode, key v1.PoolKey, found func(what string)) bool {
 	np := c.pools[key]
 	if blocking(&pod.Spec, np.Object.Spec.Template.Spec.Taints) != nil {
@@ -231,7 +231,7 @@ func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 	each := func(pod *corev1.Pod) {
 		for _, s := range pod.Spec.TopologySpreadConstraints {
 			if s.WhenUnsatisfiable == corev1.ScheduleAnyway {
-				continue // a preference never takes a place from a pod
+				continue // a preference never keeps a pod pending
 			}
 			key, _ := c.canonical(s.TopologyKey)
 			out[key] = true

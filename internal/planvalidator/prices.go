@@ -17,7 +17,7 @@ import (
 const uncovered = -1
 
 // price computes the price of an offering that the pool launches, by the cost model. covering is the number of the term whose commitment
-// covers the node completely, or uncovered. It also returns how much of that commitment the node uses.
+// covers the node completely, or uncovered. uses is the amount of that commitment that the node uses.
 func (c *checker) price(pool v1.PoolKey, it *cloudprovider.InstanceType, o *cloudprovider.Offering, covering int) (price, uses float64) {
 	price = o.Price
 	if c.s.CostModel == nil {
@@ -105,7 +105,7 @@ type billed struct {
 }
 
 // bill lets commitments cover first the nodes of the snapshot, and then the nodes of the plan. It returns the price of each planned node by
-// its name. left is how much of each commitment the nodes of the snapshot leave, by the number of its term.
+// its name. left is the amount of each commitment that the nodes of the snapshot leave unused, by the number of the commitment's term.
 func (c *checker) bill() (prices map[string]float64, left map[int]float64) {
 	var standing, planned []*billed
 	for i := range c.s.Nodes {

@@ -56,7 +56,7 @@ func (m *machine) left(pod *corev1.Pod) float64 {
 	return sum / 2
 }
 
-// Queued says what becomes of a plan after its nodes have joined and kube-scheduler has bound its pods.
+// Queued is the result of a plan after its nodes have joined and kube-scheduler has bound its pods.
 type Queued struct {
 	// Refused are the pods that could not go to their planned places when they were first tried.
 	Refused []scheduling.PodKey
@@ -68,7 +68,7 @@ type Queued struct {
 
 // Queue binds the plan's pods as kube-scheduler does after the planned nodes have joined. It uses the order of kube-scheduler's queue, not
 // that of the plan: priority, then creation, then name (w-2 before w-10). Each pod may go to any node that accepts it at that time. Pods
-// that no node accepts are tried again after the others, until a round binds no pod. Pods without a place in the plan are ignored.
+// that no node accepts are tried again after the other pods, until a round binds no pod. Pods without a place in the plan are ignored.
 //
 // Snapshots with default spread constraints are not supported: the result is empty.
 func Queue(s *scheduling.Snapshot, p *scheduling.Plan, choose Chooser) Queued {

@@ -62,7 +62,8 @@ func withRunTimes(s *scheduling.Snapshot, itself map[*corev1.Pod]*corev1.Pod) *s
 }
 
 // refused returns the additional node selector term for a pod that runs for this many seconds from now on. For each reservation that ends
-// too early, it excludes each value of its labels that no longer reservation has, except for the zone, region and capacity type.
+// too early, it excludes the label values that no reservation with a later end or without an end has. It does not exclude values of zone,
+// region and capacity type.
 func refused(all []endOf, now time.Time, seconds int64) (term corev1.NodeSelectorTerm, refuses bool) {
 	if seconds <= 0 {
 		return term, false

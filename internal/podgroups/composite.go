@@ -9,9 +9,9 @@ import (
 
 // A CompositePodGroup becomes one gang. Its minimum is the number of members that the needed groups of the CompositePodGroup need together.
 // This is exact if its groups have no topology constraints of their own, because all members of a gang have the same constraints. Groups
-// that have topology constraints of their own become separate gangs with one parent. All of them are placed or none, within the constraints
-// of the parent. If such groups are in a CompositePodGroup that another CompositePodGroup contains, the outer one is an ancestor of their
-// gangs.
+// that have topology constraints of their own become separate gangs with one parent. These gangs are placed all together or not at all,
+// within the constraints of the parent. If such groups are in a CompositePodGroup that another CompositePodGroup contains, the outer
+// CompositePodGroup is an ancestor of their gangs.
 
 // mostLevels is the largest nesting depth of CompositePodGroups that is read; Kubernetes allows fewer levels.
 const mostLevels = 8
@@ -69,7 +69,7 @@ func (c *composer) add(list []Part, p Part, levels int) []Part {
 }
 
 // compose combines the parts of each CompositePodGroup in c.groups that contains no other CompositePodGroup in c.groups. It adds the result
-// to the parent of that CompositePodGroup, or to list if it has none.
+// to the parent of that CompositePodGroup, or to list if that CompositePodGroup has no parent.
 func (c *composer) compose(list []Part) []Part {
 	below := map[Key]bool{}
 	for key := range c.groups {
@@ -152,10 +152,10 @@ func (c *composer) together(key Key, parts []Part) []Part {
 	return []Part{out}
 }
 
-// family returns the parts, with the CompositePodGroup as the parent of their gangs. For gangs that have a parent already, it becomes an
-// ancestor. needs is the number of groups that the CompositePodGroup needs. The constraints in topology hold for all of them. Groups all of
-// whose pods exist come first, and equal groups are in the order of their names. If there are more groups than needs, the further groups
-// are spare. If too few groups exist, no group is placed.
+// family returns the parts, with the CompositePodGroup as the parent of their gangs. For gangs that have a parent already, the
+// CompositePodGroup becomes an ancestor. needs is the number of groups that the CompositePodGroup needs. The constraints in topology hold
+// for all parts. Groups whose pods all exist come first, and equal groups are in the order of their names. If there are more groups than
+// needs, the further groups are spare. If too few groups exist, no group is placed.
 func family(key Key, o *Object, parts []Part, needs int, topology []planning.GangTopology) []Part {
 	parts, lack := slices.Clone(parts), map[Key]int{}
 	for i := range parts {
@@ -224,8 +224,9 @@ func within(wide, own []planning.GangTopology) []planning.GangTopology {
 	return out
 }
 
-// one combines the parts to one part. It needs the pods of only the first parts, as many as needs says. Parts all of whose pods exist come
-// first, and equal parts are in the order of their names. The result is moved as a whole if one of the parts is moved as a whole.
+// one combines the parts to one part. The result needs only the pods of the first parts; needs is the number of these parts. Parts whose
+// pods all exist come first, and equal parts are in the order of their names. The result is moved as a whole if one of the parts is moved
+// as a whole.
 func one(parts []Part, needs int) Part {
 	parts = slices.Clone(parts)
 	slices.SortFunc(parts, func(a, b Part) int {

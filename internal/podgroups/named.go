@@ -133,7 +133,7 @@ func ofKueue(pod *corev1.Pod) (Named, bool) {
 }
 
 // ofLeaderWorkerSet returns the group of a LeaderWorkerSet that the pod belongs to, which is one leader with its workers. It returns false
-// if the pod belongs to none.
+// if the pod belongs to no such group.
 func ofLeaderWorkerSet(pod *corev1.Pod) (Named, bool) {
 	set, index := pod.Labels[labelLWS], pod.Labels[labelLWSGroup]
 	if set == "" || index == "" {

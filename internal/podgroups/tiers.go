@@ -34,7 +34,7 @@ func (t Tiers) topology(want *NetworkTopology) (out []planning.GangTopology, kno
 	case want.HighestTierName != "":
 		highest = want.HighestTierName
 	default:
-		return nil, true // as for Volcano
+		return nil, true // Volcano also ignores this
 	}
 	label := t[highest]
 	if limited && label == "" {
@@ -43,7 +43,7 @@ func (t Tiers) topology(want *NetworkTopology) (out []planning.GangTopology, kno
 	for _, number := range slices.Backward(t.numbers()) {
 		key := t[strconv.Itoa(number)]
 		switch {
-		case limited && len(out) == 0 && key != label: // a higher tier
+		case limited && len(out) == 0 && key != label: // the tier is higher than allowed
 		case limited && len(out) == 0:
 			out = append(out, planning.GangTopology{Key: key})
 		default:
@@ -69,8 +69,8 @@ func (t Tiers) numbers() (out []int) {
 	return out
 }
 
-// KnowsTiers reports whether the label of the tier is known in which the object requires its pods to be together. It is true for objects
-// that require no tier.
+// KnowsTiers reports whether t has the label of the tier that the object requires for its pods. It returns true for objects that require no
+// tier.
 func (t Tiers) KnowsTiers(o *Object) bool {
 	if o == nil || o.Kind != VolcanoPodGroup {
 		return true

@@ -16,7 +16,7 @@ const (
 	firstPort = 10240
 	// anyPortFrom is the first port that the kernel assigns by default.
 	anyPortFrom = 32768
-	// portAttempts is how many ports are tried.
+	// portAttempts is the maximum number of ports that are tried.
 	portAttempts = 1000
 )
 
@@ -41,7 +41,7 @@ func free(n, from, to int) ([]int, error) {
 		if err != nil {
 			continue
 		}
-		defer func() { _ = listener.Close() }() // not before all are found, because they must be different
+		defer func() { _ = listener.Close() }() // not before all ports are found, because they must be different
 		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil

@@ -33,17 +33,17 @@ func Text(text string) string {
 	}
 	var out bytes.Buffer
 	w := Writer{w: &out}
-	_, _ = w.Write([]byte(text)) // a buffer takes all
+	_, _ = w.Write([]byte(text)) // a write to a buffer never fails
 	_ = w.Flush()
 	return out.String()
 }
 
-// Writer writes such text. It is not safe for concurrent use.
+// Writer escapes control characters, as Text does, in the text that it writes. It is not safe for concurrent use.
 type Writer struct {
 	w io.Writer
 	// mark follows the escape character of the program's own sequences.
 	mark string
-	// held is the end of the written text while it may be the beginning of a character or a sequence.
+	// held is the end of the text so far, if it may be an incomplete character or sequence. It is written later.
 	held []byte
 }
 
@@ -54,7 +54,7 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: w, mark: rand.Text()} }
 // text that comes from outside, because it has a mark that is drawn for each writer.
 func (w *Writer) Paint(rendition string) string { return "\x1b" + w.mark + "[" + rendition + "m" }
 
-// Unwrap returns the writer below.
+// Unwrap returns the underlying writer.
 func (w *Writer) Unwrap() io.Writer { return w.w }
 
 // longestRendition is the length of "38;5;255".
@@ -84,7 +84,7 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Flush writes the rest of the text.
+// Flush writes the text that is still held.
 func (w *Writer) Flush() error {
 	var out []byte
 	for _, b := range w.held {
@@ -98,7 +98,8 @@ func (w *Writer) Flush() error {
 	return err
 }
 
-// next writes the character or the sequence that data begins with and returns its length. It is false if data ends in it.
+// next writes the character or the sequence that data begins with, and returns its length. It returns false if data contains only a part of
+// it.
 func (w *Writer) next(out *[]byte, data []byte) (int, bool) {
 	switch {
 	case data[0] == 0x1b:

@@ -14,16 +14,16 @@ import (
 // Found is a quantity in a document that is out of bounds.
 type Found struct {
 	Error
-	// Start and End are its place in the document, including quotes.
+	// Start and End are the byte offsets of the quantity in the document, including quotes.
 	Start, End int
 }
 
-// maxFound bounds how many values are found in one document: more than anybody reads.
+// maxFound is the maximum number of values that Find returns. Nobody reads more values than that.
 const maxFound = 100
 
-// CheckJSON returns an error if a quantity in the document is out of bounds: every such value as an *Error, joined. Quantities are the
-// values at places where the type has a quantity. It must be called before the document is decoded into the type. Text in other places,
-// such as an annotation, may have any form. The document need not be JSON; the decoder refuses it then.
+// CheckJSON returns an error if a quantity in the document is out of bounds. It joins an *Error for each such value. Quantities are the
+// values of fields whose type is a quantity. It must be called before the document is decoded into the type. Text in other fields, such as
+// an annotation, may have any form. The document need not be JSON, because the decoder refuses other documents.
 func CheckJSON(document []byte, into reflect.Type) error {
 	found := Find(document, into)
 	if len(found) == 0 {
@@ -36,8 +36,8 @@ func CheckJSON(document []byte, into reflect.Type) error {
 	return errors.Join(all...)
 }
 
-// Find returns the first hundred values that are out of bounds, in the order of the document. It looks closer only at documents that
-// contain such a text anywhere, so that it costs little more than reading the document once.
+// Find returns the first hundred values that are out of bounds, in the order of the document. It examines fields only if the document
+// contains such a text anywhere. So in most cases it costs little more than reading the document once.
 func Find(document []byte, into reflect.Type) []Found {
 	if !suspect(document) {
 		return nil
@@ -57,8 +57,8 @@ func FindAll(document []byte, into reflect.Type) []Found {
 	return w.found
 }
 
-// Bound returns the document with 0 in the place of every quantity that is out of bounds, and the replaced quantities, in the order of the
-// document. If there is none, the document is returned unchanged.
+// Bound returns the document with 0 in place of every quantity that is out of bounds, and the replaced quantities, in the order of the
+// document. If no quantity is out of bounds, the document is returned unchanged.
 func Bound(document []byte, into reflect.Type) ([]byte, []Found) {
 	found := FindAll(document, into)
 	if len(found) == 0 {
@@ -117,7 +117,7 @@ func suspectText(text []byte) bool {
 	return i < len(text) && (text[i] == 'e' || text[i] == 'E') && beyond(string(text))
 }
 
-// textEnd returns where the text in quotes that starts at pos ends.
+// textEnd returns the end of the text in quotes that starts at pos.
 func textEnd(data []byte, pos int) int {
 	pos++
 	for pos < len(data) {
@@ -148,7 +148,7 @@ const maxDepth = 10_000
 type walker struct {
 	data  []byte
 	found []Found
-	most  int // how many to find
+	most  int // maximum length of found
 }
 
 func (w *walker) space(pos int) int {
@@ -158,7 +158,7 @@ func (w *walker) space(pos int) int {
 	return pos
 }
 
-// value visits the value at pos and returns its end. A nil type is that of a value without quantities.
+// value visits the value at pos and returns its end. t is nil if the value contains no quantities.
 func (w *walker) value(pos int, t reflect.Type, path string, depth int) int {
 	if pos >= len(w.data) || depth > maxDepth || len(w.found) == w.most {
 		return len(w.data)
@@ -178,7 +178,7 @@ func (w *walker) value(pos int, t reflect.Type, path string, depth int) int {
 	}
 	end := numberEnd(w.data, pos)
 	if end == pos {
-		return len(w.data) // no JSON
+		return len(w.data) // not JSON
 	}
 	w.scalar(pos, end, string(w.data[pos:end]), t, path)
 	return end
@@ -266,7 +266,8 @@ func member(t reflect.Type, quoted []byte, path string) (reflect.Type, string) {
 	return fieldType(t, key), path + key
 }
 
-// fieldType returns the type of a struct's field by its name in JSON, also in embedded structs. Nil if the type has none.
+// fieldType returns the type of a struct's field by its name in JSON, also in embedded structs. It returns nil if the type has no such
+// field.
 func fieldType(t reflect.Type, name string) reflect.Type {
 	for i := range t.NumField() {
 		field := t.Field(i)

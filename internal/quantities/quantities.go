@@ -1,5 +1,5 @@
-// Package quantities reads resource quantities that others wrote. The parser of Kubernetes writes out every digit that an exponent
-// represents, so that "1e-999999999" takes it minutes. Whatever decodes untrusted text looks here first.
+// Package quantities reads resource quantities from untrusted text. The parser of Kubernetes writes out every digit that an exponent
+// represents, so that it needs minutes for "1e-999999999". Code that decodes untrusted text must check it with this package first.
 package quantities
 
 import (
@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// MaxLength is the most characters that a quantity may have. Kubernetes itself writes at most some 25.
+	// MaxLength is the maximum number of characters of a quantity. Kubernetes itself writes at most about 25 characters.
 	MaxLength = 64
-	// MaxExponent is the largest power of ten, and the negative of the smallest. A node has neither 1e30 of anything nor 1e-30.
+	// MaxExponent is the largest power of ten; -MaxExponent is the smallest. No amount on a node is as large as 1e30 or as small as 1e-30.
 	MaxExponent = 30
 )
 
 // Error is a quantity that is too long, or whose exponent is too large or too small, to be read.
 type Error struct {
-	// Path of the field: "spec.limits[cpu]". Empty where the quantity stands alone.
+	// Path is the path of the field, for example "spec.limits[cpu]". It is empty if the quantity is not part of a document.
 	Path string
 	// Text is the quantity as it was written, cut after 40 characters.
 	Text string
@@ -35,8 +35,8 @@ func (e *Error) Error() string {
 	return message
 }
 
-// Parse is resource.ParseQuantity for text of any origin. A quantity that is out of bounds gets an *Error; text that is no quantity gets
-// the error of Kubernetes.
+// Parse does the same as resource.ParseQuantity, but is safe for untrusted text. It returns an *Error for a quantity that is out of bounds,
+// and the error of Kubernetes for text that is not a quantity.
 func Parse(text string) (resource.Quantity, error) {
 	if err := Check(text); err != nil {
 		return resource.Quantity{}, err

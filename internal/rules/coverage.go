@@ -14,9 +14,9 @@ var (
 
 // CheckCoverage finds rows of docs/coverage.md without a valid proof. The first cell of a row is the id of a line in the checklist. The
 // last cell is the proof, with each of these in backquotes: tests as `package: TestName` or `package: TestName "case"`, commands as `$ go
-// run ./…`, sections of documents as `docs/NAME.md#heading`. Instead, it can be "open: issue N" with the title number of an open issue.
-// The tests must exist in the tree, and the cases in the tests of the package. The headings must be in documents, which maps paths to text.
-// Each row must be unique.
+// run ./…`, sections of documents as `docs/NAME.md#heading`. Instead, the proof can be "open: issue N" with the title number of an open
+// issue. The tests must exist in the tree, and the cases in the tests of the package. The headings must be in documents, which maps paths
+// to text. Each row must be unique.
 func CheckCoverage(t *Tree, documents map[string]string, coverage string) []Fault {
 	packages := t.packages()
 	var faults []Fault

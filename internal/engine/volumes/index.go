@@ -71,7 +71,7 @@ type claim struct {
 type claimPlace struct {
 	// onNodes and onNew are indices into Index.topologies: onNodes for existing nodes, onNew for new nodes.
 	onNodes, onNew int32
-	// noNode says why the volume can be used on no existing node, or is empty if it can.
+	// noNode says why no existing node can use the volume. It is empty if onNodes decides this.
 	noNode string
 	// needsVolume is true if a pod on a new node must wait for a volume that dynamic provisioning does not create.
 	needsVolume bool
@@ -327,7 +327,7 @@ func (x *Index) Of(pod *corev1.Pod) (Constraints, error) {
 	return out, nil
 }
 
-// refusal returns why the claim excludes the pod from every node, or nil if it does not.
+// refusal returns why the claim excludes the pod from every node, or nil if the claim does not exclude the pod.
 func (c *claim) refusal(pod *corev1.Pod) error {
 	if c.fault != nil {
 		return c.fault

@@ -39,9 +39,9 @@ func newFreeVolumes(volumes []*corev1.PersistentVolume) *freeVolumes {
 }
 
 // assignFreeVolumes assigns manually created volumes to claims of classes that create no volumes. Small claims come first, and each gets
-// the smallest suitable volume. kube-scheduler takes the smallest volume on the node that it checks. So on every single node it assigns at
-// least as many volumes, and no two pods are promised the same volume. Pods with claims that got no volume can't be on existing nodes. A
-// pod with several such claims may get volumes on different nodes, because each claim is assigned separately.
+// the smallest suitable volume. kube-scheduler takes the smallest volume on the node that it checks. So on every single node,
+// kube-scheduler assigns at least as many volumes, and no two pods are promised the same volume. Pods with claims that got no volume can't
+// be on existing nodes. A pod with several such claims may get volumes on different nodes, because each claim is assigned separately.
 func (x *Index) assignFreeVolumes(volumes []*corev1.PersistentVolume, waiting []*claim) {
 	if len(waiting) == 0 {
 		return
