@@ -21,7 +21,7 @@ import (
 type Fault struct {
 	// Path is the path of the field, for example "spec.limits[cpu]".
 	Path string
-	// Message says what the value must be and what it is.
+	// Message names the type that the value must have and the kind of value that it has.
 	Message string
 }
 

@@ -64,7 +64,7 @@ func (f *Fleet) Sell(types ...*cloudprovider.InstanceType) *Fleet {
 	return f
 }
 
-// Type returns the instance type of that name, or nil if there is none.
+// Type returns the instance type of that name, or nil if there is no such type.
 func (f *Fleet) Type(name string) *cloudprovider.InstanceType {
 	for _, it := range f.Snapshot.Catalogs["all"] {
 		if it.Name == name {

@@ -30,11 +30,11 @@ type Recording struct {
 	Count, Short int
 	// Answer returns the name of answer i, which has no blanks, and the answer. The same i must give the same result.
 	Answer func(t *testing.T, i int) (name string, answer []byte)
-	// Update writes the file with all answers and logs those that changed, instead of failing.
+	// Update means that Check writes the file with all answers and logs the names of changed answers, instead of failing.
 	Update bool
 }
 
-// Check compares answers with the file, and fails with the names of those that have changed.
+// Check compares answers with the file, and fails with the names of the answers that have changed.
 func Check(t *testing.T, r Recording) {
 	t.Helper()
 	count := r.Short

@@ -78,7 +78,7 @@ type facts struct {
 	answers map[string]Answer
 }
 
-// remember returns the cached answer to the call. If there is none, it gets the answer from next and caches it.
+// remember returns the cached answer to the call. If no answer is cached, it gets the answer from next and caches it.
 func (f *facts) remember(call Call, next func(Call) Answer) Answer {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -334,7 +334,7 @@ func Cluster(parts ...any) *scheduling.Snapshot {
 		case []*cloudprovider.InstanceType:
 			types = append(types, x...)
 		default:
-			// This node has only a name, which says what is wrong, so Compile reports an error that contains the name.
+			// This node has only a name, which describes the mistake. So Compile reports an error that contains the name.
 			s.Nodes = append(s.Nodes, scheduling.Node{Name: fmt.Sprintf("no part of a cluster: %T", part)})
 		}
 	}

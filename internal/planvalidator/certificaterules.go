@@ -10,7 +10,7 @@ import (
 )
 
 // certificateRules checks that the certificate's classes name only rules of the certificate, and that no new node of the plan breaks a
-// rule. If classes differ only in what they take of a rule, their pods are counted as pods of the class that takes least.
+// rule. If classes differ only in the amounts that they take of a rule, their pods are counted as pods of the class that takes least.
 func (c *checker) certificateRules(cert *scheduling.Certificate) {
 	for _, class := range cert.Classes {
 		for name, takes := range class.Takes {
@@ -123,7 +123,7 @@ func mostFilling(pods []wholePods, room [2]int64) float64 {
 		worth[a] = make([]float64, room[1]+1)
 	}
 	for _, p := range pods {
-		// Add 1, 2, 4, … pods at once, and finally the rest: every number up to count is a sum of some of these.
+		// Add 1, 2, 4, … pods at once, and finally the remaining pods: every number up to count is a sum of some of these numbers.
 		for left, at := p.count, 1; left > 0; at *= 2 {
 			n := min(at, left)
 			left -= n

@@ -17,7 +17,7 @@ type deviceNetwork struct {
 	nodes []*corev1.NodeSelector
 }
 
-// newNetwork returns the devices that several nodes can use, or nil if there are none.
+// newNetwork returns the devices that several nodes can use, or nil if there are no such devices.
 func (c *deviceChecker) newNetwork() *deviceNetwork {
 	n := &deviceNetwork{host: newDeviceHost()}
 	for _, slice := range c.s.ResourceSlices {

@@ -72,7 +72,7 @@ type deviceChecker struct {
 	matcher scheduling.DeviceMatcher
 	// hosts has the node of the pods of each shared claim.
 	hosts map[string]string
-	// network has the devices that several nodes can use. It is nil if there are none.
+	// network has the devices that several nodes can use. It is nil if there are no such devices.
 	network *deviceNetwork
 }
 

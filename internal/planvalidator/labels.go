@@ -57,8 +57,8 @@ func (l label) allows(value string, present bool) bool {
 	return true
 }
 
-// samples returns values that represent all values that the label may have: each value in its rules or in r, the neighbours of those that
-// are numbers, and one value that no rule lists. Every rule treats each further value like one of these.
+// samples returns values that represent all values that the label may have: each value in its rules or in r, the numbers next to each value
+// that is a number, and one value that no rule lists. Every rule treats each further value like one of these.
 func (l label) samples(r rule) []string {
 	out := []string{"nobody-lists-this", "0", "1000000007"}
 	for _, x := range append(slices.Clone(l), r) {
@@ -109,7 +109,7 @@ func (l label) permits(r rule) bool {
 	return slices.ContainsFunc(l.samples(r), func(v string) bool { return l.allows(v, true) && r.matches(v, true) })
 }
 
-// labels has what is known about a node's labels. If a key is not in the map, the node lacks the label.
+// labels has the rules that are known to hold for each label of a node. If a key is not in the map, the node lacks the label.
 type labels map[string]label
 
 func (m labels) get(key string) label {

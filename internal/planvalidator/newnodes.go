@@ -14,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// template returns what is known about the labels of every new node of the pool, from the template's requirements and labels, the pool's
-// name and the node class.
+// template returns the known rules for the labels of every new node of the pool. They follow from the template's requirements and labels,
+// the pool's name and the node class.
 func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
 	spec := &np.Object.Spec.Template
 	out := c.fromEntries(spec.Spec.Requirements)
@@ -33,7 +33,7 @@ func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
 	return out
 }
 
-// nodeLabels returns what is known about the labels of a node of the NodeClaim that is launched with this type and offering. It returns
+// nodeLabels returns the known rules for the labels of a node that is launched for the NodeClaim with this type and offering. It returns
 // false if claim, type and offering contradict each other. If the catalog states a label only for other offerings or other types, the node
 // lacks the label.
 func (c *checker) nodeLabels(claim labels, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
@@ -170,8 +170,8 @@ func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
 	}
 }
 
-// claim returns what the node's NodeClaim says about labels. If neither the pool nor the instance types state a label, nothing gives it a
-// value. So the node lacks the label, unless the NodeClaim requires it.
+// claim returns the rules for labels that follow from the node's NodeClaim. If neither the pool nor the instance types state a label,
+// nothing gives it a value. So the node lacks the label, unless the NodeClaim requires it.
 func (c *checker) claim(n *scheduling.NewNode, np *scheduling.NodePool) labels {
 	out := c.template(np, n.Pool)
 	ofPool := maps.Clone(out)

@@ -66,9 +66,10 @@ type Queued struct {
 	Left []scheduling.PodKey
 }
 
-// Queue binds the plan's pods as kube-scheduler does after the planned nodes have joined. It uses the order of kube-scheduler's queue, not
-// that of the plan: priority, then creation, then name (w-2 before w-10). Each pod may go to any node that accepts it at that time. Pods
-// that no node accepts are tried again after the other pods, until a round binds no pod. Pods without a place in the plan are ignored.
+// Queue binds the plan's pods as kube-scheduler does after the planned nodes have joined. It does not use the order of the plan, but that
+// of kube-scheduler's queue: priority, then creation time, then name (w-2 before w-10). Each pod may go to any node that accepts it at that
+// time. Pods that no node accepts are tried again after the other pods, until a round binds no pod. Pods without a place in the plan are
+// ignored.
 //
 // Snapshots with default spread constraints are not supported: the result is empty.
 func Queue(s *scheduling.Snapshot, p *scheduling.Plan, choose Chooser) Queued {

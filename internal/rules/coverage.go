@@ -51,7 +51,7 @@ func CheckCoverage(t *Tree, documents map[string]string, coverage string) []Faul
 	return sorted(faults)
 }
 
-// unproven says what is wrong with a proof, or returns "" if the proof is valid.
+// unproven returns the fault of a proof in words, or "" if the proof is valid.
 func unproven(packages map[string][]*File, documents map[string]string, proof string) string {
 	if document, anchor, ok := strings.Cut(proof, ".md#"); ok {
 		text, ok := documents[document+".md"]

@@ -41,7 +41,7 @@ func (t NewNodes) leftBefore(number int) []int64 {
 }
 
 // marginalOptions returns the options with their costs if left is the unused part of the commitments. rest is the part that is still unused
-// after the first option is bought. The first option stays first, because it is planned; the others are sorted by price.
+// after the first option is bought. The first option stays first, because it is planned. The other options are sorted by price.
 func marginalOptions(m *model.Model, n *BoughtNode, options []planning.InstanceTypeOption, left []int64) (out []planning.InstanceTypeOption, rest []int64) {
 	p := m.Pools[n.Planned.Pool]
 	rest = left

@@ -26,7 +26,7 @@ type Pool struct {
 	Table       *Table
 	// Rows and Slots meet the pool's own requirements.
 	Rows, Slots bitset.Set
-	// Template contains what the pool requires of each of its nodes: the pool's requirements, its labels and the label with its name.
+	// Template contains the requirements of every node of the pool: the pool's own requirements, its labels and the label with its name.
 	Template requirements.Set
 	Taints   []corev1.Taint
 	Limits   *Limits

@@ -11,8 +11,8 @@ import (
 )
 
 // Cap is a rule about single nodes, expressed as an amount. Each node offers an amount, and each pod that the rule concerns takes part of
-// it. Rules that can be expressed in this way are handled like memory by the linear program, the knapsacks and the packers. In proofs, a
-// Cap may also be a resource counted in whole units: see CountWhole.
+// it. The linear program, the knapsacks and the packers handle such a rule like a resource, for example memory. In proofs, a Cap may also
+// be a resource counted in whole units: see CountWhole.
 type Cap struct {
 	group  int32
 	kind   topology.Kind

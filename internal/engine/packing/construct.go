@@ -104,8 +104,8 @@ func (s *search) roundUp(cost int64) int64 {
 	return (cost + s.unit - 1) / s.unit * s.unit
 }
 
-// rank sorts options: first the good options by price, then the others by their ratio of value to price, highest first. An option is good
-// if its ratio divided by the best ratio is at least least, in parts of RatioOne.
+// rank sorts options. The good options come first, sorted by price. The other options follow, sorted by their ratio of value to price,
+// highest first. An option is good if its ratio divided by the best ratio is at least least, in parts of RatioOne.
 func rank(p *Problem, options []int32, least int64) ranking {
 	best := int64(0)
 	for _, o := range options {

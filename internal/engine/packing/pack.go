@@ -19,9 +19,9 @@ type Effort struct {
 	Steps, Improve int
 	// Rounds: the search ends after repacking has failed this many times in a row for each node. 0 means no repacking.
 	Rounds int
-	// Enough and FairRounds replace Improve and Rounds if they are lower, and if the packing costs at most 1/fairGap more than its lower
-	// bound. For a more expensive packing, the limits are Rounds, and unfairSteps times Enough. 0 means that only Improve and Rounds limit
-	// the repacking.
+	// Enough is a further limit of the number of items that Improve counts, and FairRounds is a further limit of Rounds. Both apply if the
+	// packing costs at most 1/fairGap more than its lower bound. A more expensive packing has the limits Rounds and unfairSteps times
+	// Enough. 0 means that only Improve and Rounds limit the repacking.
 	Enough, FairRounds int
 	// HandOver is the maximum number of attempts to place a pod on another node when nodes hand over pods. 0 means a third of the other
 	// steps.

@@ -40,7 +40,7 @@ func (t Sites) FindSite(c *layout.Cells, class int32) *offers.Site {
 				best, most, price = s, held, s.Price
 			}
 			if !crowd {
-				break // the others are not cheaper: sites are sorted by price
+				break // the other sites are not cheaper: sites are sorted by price
 			}
 		}
 		if best != nil {

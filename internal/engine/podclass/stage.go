@@ -9,7 +9,7 @@ import (
 // Stage is one way to give pods a new node: profiles of one or several pools that are equally good, so that they compete by price.
 type Stage struct {
 	Uses []Use
-	// gaveUp says what is not kept at this stage: preferences, or the avoidance of PreferNoSchedule taints.
+	// gaveUp says whether this stage gives up preferences, or also uses nodes with PreferNoSchedule taints that the pods don't tolerate.
 	gaveUp sacrifice
 	// Kept is the share of preferences, by weight, that the stage keeps.
 	Kept float64

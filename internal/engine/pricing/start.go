@@ -224,7 +224,7 @@ func (pr *Program) mixed(o int32, pods, kinds []float64) {
 		}
 	}
 	if nodes == 0 || math.IsInf(nodes, 1) {
-		return // the option takes none of them, or lacks a resource that some of them need
+		return // the option takes none of the pods, or lacks a resource that some of them need
 	}
 	worth := 0.0
 	for b, n := range pr.Column {

@@ -59,8 +59,8 @@ func WithoutCommitments(ctx context.Context, p *Problem) *Values {
 	return v
 }
 
-// take proves the candidate values u, and also those that lower returns. It stores values in v if their lower bound is better. lambda has
-// the options' resource prices in units of the linear program. If u is nil, the value of each item is its cost by those prices on the
+// take proves the candidate values u, and also the values that lower returns. It stores values in v if their lower bound is better. lambda
+// has the options' resource prices in units of the linear program. If u is nil, the value of each item is its cost by those prices on the
 // option that suits it best.
 func (v *Values) take(pr *Program, u, lambda []float64) {
 	if u == nil {
@@ -93,7 +93,7 @@ func (v *Values) keep(pr *Program, u, lambda []float64) {
 }
 
 // perUnit converts resource prices from units of the linear program to planner units and multiplies them by scale. The result has all of
-// the problem's dimensions; the price is 0 in those that the program does not use.
+// the problem's dimensions. The price is 0 in dimensions that the program does not use.
 func (pr *Program) perUnit(lambda []float64, scale float64) []float64 {
 	dims := pr.p.Dims
 	out := make([]float64, len(pr.p.Options)*dims)

@@ -183,8 +183,8 @@ func (w *wholePricing) enterWhole(o int32) bool {
 }
 
 // worthOf returns an upper bound on the value that one node of the option holds, for the given values of bundles. The resources that matter
-// most are counted in whole pods, the others by their prices. If no resource of the option is counted in whole pods, sacks has no entry for
-// the option.
+// most are counted in whole pods, and the other resources by their prices. If no resource of the option is counted in whole pods, sacks has
+// no entry for the option.
 func (w *wholePricing) worthOf(o int32, value []float64) float64 {
 	worth := w.Program.Sacks[o].Solve(value, -1)
 	if w.sacks[o] == nil && !w.open(o) {

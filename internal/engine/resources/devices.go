@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Devices of Dynamic Resource Allocation are counted like any other resource: see package devices, which says what is counted.
+// Devices of Dynamic Resource Allocation are counted like any other resource: package devices describes these resources.
 
 // devicePrefix is the prefix of the names of resources that count devices. Outside the planner they appear only in certificates and
 // sentences.

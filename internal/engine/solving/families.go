@@ -130,7 +130,7 @@ func (s *together) hasGroupsBelow(common *sharing) bool {
 	return len(s.groups) > 0 && (common == nil || &s.groups[len(s.groups)-1] != common)
 }
 
-// groupBelow returns the outermost group of the gang below the common group, or nil if there is none.
+// groupBelow returns the outermost group of the gang below the common group, or nil if there is no such group.
 func (s *together) groupBelow(common *sharing, at int) *sharing {
 	below := common == nil
 	for _, in := range s.in[at] {

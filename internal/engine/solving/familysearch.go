@@ -29,7 +29,7 @@ const (
 // together searches for the best places for the gangs of a family.
 type together struct {
 	Gangs
-	// order contains the gangs, those that need the most pods first.
+	// order contains the gangs. Gangs that need the most pods come first.
 	order []int32
 	// groups are the groups of the gangs, the outermost first. in lists the groups of each gang.
 	groups []sharing
@@ -322,8 +322,8 @@ type choice struct {
 	kept   int
 }
 
-// combinations lists the combinations of options that agree, those that keep most preferences first. few is false if there are more than
-// most combinations.
+// combinations lists the combinations of options that agree. Combinations that keep the most preferences come first. few is false if there
+// are more than most combinations.
 func (s *together) combinations(most int) (out []combination, few bool) {
 	lists := make([][]choice, len(s.order))
 	for at, number := range s.order {

@@ -62,8 +62,8 @@ func (t packings) keyOf(items []pricing.Item) string {
 	return string(key)
 }
 
-// known returns the cached packing with the key, or nil if there is none. It also returns nil for the first new nodes of a plan. These must
-// be packed again, because the proof of the plan's lower bound uses their problem.
+// known returns the cached packing with the key, or nil if no such packing is cached. It also returns nil for the first new nodes of a
+// plan. These nodes must be packed again, because the proof of the plan's lower bound uses their problem.
 func (t packings) known(key string) *trial.Packed {
 	if key == "" || len(t.S.Planned) == 0 {
 		return nil

@@ -187,7 +187,7 @@ func (t Solving) buyBins(p *offers.Choice, g *filling.Bins, skip []bool) []int32
 	return hosts
 }
 
-// spreadsFirst sorts pods with a spread over single nodes before the others, because this spread is checked against the pods that are on
+// spreadsFirst sorts pods with a spread over single nodes before other pods, because this spread is checked against the pods that are on
 // the node at that time.
 func spreadsFirst(m *model.Model, p *pricing.Problem, loads []pricing.Load) []pricing.Load {
 	if m.Topology == nil {

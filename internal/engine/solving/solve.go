@@ -96,8 +96,7 @@ func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 }
 
 // placeTogether places classes. With MinValuesBestEffort, pods that can't meet their pools' minValues are placed first, so that other pods
-// can use the free room of their nodes. Of the other pods, only those that then have no place may also get new nodes that don't meet
-// minValues.
+// can use the free room of their nodes. Other pods may get new nodes that don't meet minValues only if they have no place otherwise.
 func (t Solving) placeTogether(ctx context.Context, classes []int32) {
 	if t.Options.MinValues != planning.MinValuesBestEffort {
 		t.Lenient = false

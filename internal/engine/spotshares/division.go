@@ -123,7 +123,7 @@ func (d *divider) put(pod, at int) {
 }
 
 // assignUsers assigns pods on spot nodes to the parts of their pools, as many as are allowed on spot nodes and on the pool. If a pool has
-// too many pods, the excess pods are assigned to other parts. They stay where they are, and may move to other pools.
+// too many pods, the excess pods are assigned to other parts. The excess pods stay on their nodes, but may move to nodes of other pools.
 func (d *divider) assignUsers() {
 	left := d.most
 	kept := map[Pool]int{}

@@ -13,9 +13,9 @@
 //
 // The cost: a change costs as much as its undo. Both update one vector of resources and the counters of the rules that concern the pods.
 //
-//	room         what existing nodes have free, and which take pods     room.go, hide.go, seal.go
-//	placements   which pods are on which host                           placements.go, place.go, pods.go
-//	new nodes    opened, exchanged, given up                            nodes.go
+//	room         free amounts of existing nodes, usable nodes           room.go, hide.go, seal.go
+//	placements   the pods on each host                                  placements.go, place.go, pods.go
+//	new nodes    opened, exchanged, abandoned                           nodes.go
 //	counters     of rules, limits, reservations and shared volumes      rules.go, limits.go, volumes.go
-//	undoing      the log, marks, and what is done again                 log.go, undo.go, record.go
+//	undoing      the log, marks, and repeated changes                   log.go, undo.go, record.go
 package state

@@ -44,8 +44,8 @@ type Index struct {
 	// namespaceLabels has the labels of each known namespace, by name.
 	namespaceLabels map[string]labels.Set
 	defaults        *defaultSpread
-	// Follows returns the id of the pods with which a pod must run because they share claims of devices, or "" if there are none. leads
-	// reports whether the pod is their leader: the other pods go to the leader's node. Follows is nil if no pods share claims.
+	// Follows returns the id of the pods with which a pod must run because they share claims of devices, or "" if there are no such pods.
+	// leads reports whether the pod is their leader: the other pods go to the leader's node. Follows is nil if no pods share claims.
 	Follows func(pod *corev1.Pod) (id string, leads bool)
 	buf     []byte
 	// remembered maps the result of ruleKey to the index, in rules, of the result of Collect.

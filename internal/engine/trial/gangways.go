@@ -83,7 +83,7 @@ func (w *GangWay) kept() int {
 	return w.Kept
 }
 
-// gangIn returns the gang of the model with the same name, or nil if there is none.
+// gangIn returns the gang of the model with the same name, or nil if the model has no such gang.
 func gangIn(m *model.Model, gang *planning.Gang) *model.Gang {
 	if m.Gangs == nil {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Places computes which new nodes pods could get with the options of a trial. The results do not depend on what the trial has placed,
-// except for the cells, which Begin computes from it.
+// Places computes which new nodes pods could get with the options of a trial. The results do not depend on the placements of the trial,
+// except for the cells, which Begin computes from these placements.
 type Places struct {
 	M       *model.Model
 	Options planning.PlaceOptions

@@ -46,7 +46,7 @@ type memo struct {
 	order []int32
 	// fixed are the resources that templates of DaemonSets request.
 	fixed map[corev1.ResourceName]struct{}
-	// gangs is the result of reading the gangs. It is nil if there are none.
+	// gangs is the result of reading the gangs. It is nil if there are no gangs.
 	gangs *model.GangRecord
 	// promised means that a node was chosen for volumes that don't exist yet, so it matters whether this node exists.
 	promised bool

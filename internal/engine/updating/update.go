@@ -141,7 +141,7 @@ type update struct {
 	removed, added []classedPod
 	podsChanged    bool
 	// swapped are the pods that now represent DaemonSets, or members of gangs in a domain, in place of other pods. It is nil if there are
-	// none.
+	// no such pods.
 	swapped []swappedSample
 	// volumes means that volumes were read again. touched are the unchanged nodes that have pods whose kinds changed, as indexes in
 	// was.Nodes.

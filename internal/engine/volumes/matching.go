@@ -63,8 +63,8 @@ func (x *Index) assignFreeVolumes(volumes []*corev1.PersistentVolume, waiting []
 	}
 }
 
-// take assigns a volume to the claim. It returns nil if none is suitable. A volume that is reserved for the claim comes first, whatever its
-// class is.
+// take assigns a volume to the claim. It returns nil if no volume is suitable. A volume that is reserved for the claim comes first,
+// whatever its class is.
 func (f *freeVolumes) take(pvc *corev1.PersistentVolumeClaim, class string) *corev1.PersistentVolume {
 	for _, pv := range f.reserved[claimKey{pvc.Namespace, pvc.Name}] {
 		if (pv.Spec.ClaimRef.UID == "" || pv.Spec.ClaimRef.UID == pvc.UID) && largeEnough(pv, pvc) {
