@@ -36,7 +36,7 @@ func tableRow(line string) []string {
 	return cells
 }
 
-// anchors returns what links call the headings of Markdown: lower case, with hyphens for spaces, and no other punctuation.
+// anchors returns the names that links use for the headings of Markdown: lower case, with hyphens for spaces, and no other punctuation.
 func anchors(markdown string) []string {
 	var all []string
 	inFence := false
@@ -78,7 +78,7 @@ func Fence(markdown, marker, language string) (string, error) {
 	return markdown[from:to], nil
 }
 
-// SetFence returns the Markdown with the text of that block replaced.
+// SetFence returns the Markdown with a new text in the block that Fence finds.
 func SetFence(markdown, marker, language, text string) (string, error) {
 	from, to, err := fence(markdown, marker, language)
 	if err != nil {
@@ -87,7 +87,7 @@ func SetFence(markdown, marker, language, text string) (string, error) {
 	return markdown[:from] + text + markdown[to:], nil
 }
 
-// fence returns the positions where the text of a code block begins and ends: the first block with this language after the line marker.
+// fence returns the positions where the text of the first code block in this language after the line marker begins and ends.
 func fence(markdown, marker, language string) (from, to int, err error) {
 	at := strings.Index(markdown, "\n"+marker+"\n")
 	if at < 0 {
@@ -106,8 +106,8 @@ func fence(markdown, marker, language string) (from, to int, err error) {
 	return from, from + length, nil
 }
 
-// Program turns the source of a file with one Example into the program a reader would write: package main, the function
-// main, no expected output, which comes back by itself.
+// Program turns the source of a file with one Example into a program that a reader could run, with package main and the function main. It
+// removes the expected output from the program and returns it separately.
 func Program(example string) (program, output string, err error) {
 	const expected = "\t// Output:\n"
 	head, rest, found := strings.Cut(example, expected)
@@ -130,8 +130,8 @@ func Program(example string) (program, output string, err error) {
 	return program, out.String(), nil
 }
 
-// CheckPackageMap finds public packages and programs that the tables of packages in docs/packages.md do not link to, and links to
-// folders that are no package.
+// CheckPackageMap finds public packages and programs that the tables of packages in docs/packages.md do not link to, and links to folders
+// that are not packages.
 func CheckPackageMap(t *Tree, page string) []Fault {
 	const file = "docs/packages.md"
 	listed := make(map[string]bool)

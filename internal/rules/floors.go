@@ -40,7 +40,7 @@ func floors() map[string]int {
 
 		"cloudprovider": 2,
 
-		// The rooms of the planner: each of them answers one question (see engine.go).
+		// The rooms (packages) of the planner, each with one task: see engine.go.
 		"internal/engine": 3,
 		// Package podgroups reads groups of pods for all packages that make snapshots.
 		"internal/podgroups": 3,
@@ -78,7 +78,7 @@ func hubs() map[string][]string {
 	return map[string][]string{
 		"internal/fieldtypes":   {"internal/quantities"},
 		"api/conversion":        {"internal/quantities"},
-		"aws/internal/mototest": {"internal"}, // the server to which it connects
+		"aws/internal/mototest": {"internal"}, // mototest connects to the server in this folder
 		"internal/engine":       {"scheduling/planning", "scheduling/spotlimits"},
 		"internal/podgroups":    {"scheduling/planning"},
 
@@ -86,7 +86,8 @@ func hubs() map[string][]string {
 		"examples": {"commands", "examples/settings"},
 		"commands": {"examples/settings"},
 
-		// Package disruption/decision is below the disruption planners. These are below package disruption, which users call.
+		// Package disruption/decision is below the disruption planners. The disruption planners are below package disruption, which users
+		// call.
 		"internal/consolidate": {"disruption/decision"},
 		"disruption":           {"internal/consolidate", "disruption/decision"},
 
@@ -121,7 +122,7 @@ func parent(dir string) string {
 
 // CheckFloors finds imports that don't point down: imports of a package on a higher floor, and imports of another package on the same
 // floor. On its own floor, a package may import only its parent folder, its subfolders and its hubs. Providers may import only floors 0 to
-// 2, so that they and the planners don't depend on each other. Tests may import packages of higher floors. Shipped code may not.
+// 2, so that they and the planners don't depend on each other. Only tests may import packages of higher floors.
 func CheckFloors(t *Tree) []Fault {
 	var faults []Fault
 	for dir, files := range t.packages() {
@@ -148,8 +149,8 @@ func CheckFloors(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// upward says why a package that belongs to this entry of floors, on this floor, may not import the package imported. It returns "" if the
-// package may import it.
+// upward says why a package may not import the package imported, or returns "" if it may. The importing package is on the given floor and
+// belongs to the given entry of floors.
 func upward(floor int, entry, imported string) string {
 	other, otherEntry, ok := floorOf(imported)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// CheckDocs finds exported identifiers of libraries that have no doc comment. A group of constants may share one comment. An interface may
+// CheckDocs finds exported identifiers of libraries without a doc comment. A group of constants may share one comment. An interface may
 // share a comment with its only method. The methods Error, String and Unwrap need no comment, because every Go programmer knows them.
 // Fields of structs are not checked: whether they need a comment is a matter of judgement. (staticcheck checks that a comment begins with
 // the name that it describes.)
@@ -89,7 +89,7 @@ func undocumented(group *ast.GenDecl, spec ast.Spec, missing func(ast.Node, stri
 }
 
 // CheckPackageDocs finds public packages that have no code in their package comment, and public packages without an Example that is run.
-// The code should be the smallest realistic use. Programs and internal packages need only a package comment.
+// The code should show the smallest realistic use of the package. Programs and internal packages need only a package comment.
 func CheckPackageDocs(t *Tree) []Fault {
 	var faults []Fault
 	for dir, files := range t.packages() {

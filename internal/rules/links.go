@@ -61,8 +61,7 @@ func CheckLinks(fsys fs.FS, documents map[string]string) ([]Fault, error) {
 	return sorted(faults), nil
 }
 
-// CheckNamedTests finds tests, benchmarks, fuzz targets and examples that documents name in backquotes although there are none of that
-// name.
+// CheckNamedTests finds names of tests, benchmarks, fuzz targets and examples that documents mention in backquotes but that do not exist.
 func CheckNamedTests(t *Tree, documents map[string]string) []Fault {
 	known := make(map[string]bool)
 	for _, f := range t.Files {

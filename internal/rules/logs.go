@@ -82,8 +82,8 @@ func isLogger(e ast.Expr) bool {
 	return false
 }
 
-// handed is the name of a parameter that is the message of a log record. If a function logs such a parameter, the arguments of the
-// function's callers are checked instead.
+// handed is the parameter name that functions use for a log message which their callers pass. For such a function, the messages that
+// callers pass are checked instead.
 const handed = "failure"
 
 func wrongMessage(e ast.Expr, retired []string) []string {
@@ -106,7 +106,7 @@ func wrongMessage(e ast.Expr, retired []string) []string {
 		wrong = append(wrong, "log message "+strconv.Quote(text)+" must not end in a full stop")
 	}
 	for _, word := range slices.Sorted(maps.Keys(CountWords(retired, map[string]string{"": text}))) {
-		// These names belong to AWS and Kubernetes.
+		// "Machines" is part of names of AWS and Kubernetes.
 		if word == "machine" && strings.Contains(text, "Machines") {
 			continue
 		}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The Mermaid statements that documents of this project use. Drawings with other statements are refused, even if Mermaid knows the
-// statements, because this check works without a browser.
+// These are the Mermaid statements that documents of this project use. Other statements are faults, even if Mermaid knows them: this check
+// runs without a browser, so it cannot ask Mermaid.
 var (
 	mermaidBox   = `[A-Za-z][A-Za-z0-9_]*(?:\["[^"]*"\]|\(\["[^"]*"\]\)|\{"[^"]*"\}|\[\("[^"]*"\)\])?`
 	mermaidState = `(?:[A-Za-z][A-Za-z0-9_]*|\[\*\])`
@@ -38,7 +38,7 @@ var (
 )
 
 // CheckMermaid finds drawings in documents that might not parse: drawings with lines that are none of the statements above, and blocks
-// without an end. In the stage "drawings" of .ci/run, Mermaid itself draws them.
+// without an end. In the stage "drawings" of .ci/run, Mermaid itself draws the drawings.
 func CheckMermaid(documents map[string]string) []Fault {
 	var faults []Fault
 	for name, text := range documents {

@@ -9,9 +9,9 @@ import (
 )
 
 // CheckOptions finds options that no one can set: exported fields of Options structs in packages below outer (for example "aws") that no
-// code outside their own package sets. Tests don't count. If outer has a field with such an Options struct as its type, all fields of the
-// struct can be set. reasons lists the fields that may stay unset, such as "aws/prices.FeedOptions.Now", with a reason for each. A reason
-// for a field that can be set, or that does not exist, is also a fault.
+// code outside their own package sets. Tests don't count. If package outer has a field with such an Options struct as its type, users can
+// set all fields of the struct. reasons lists the fields that may stay unset, such as "aws/prices.FeedOptions.Now", with a reason for each.
+// A reason for a field that code sets, or that does not exist, is also a fault.
 func CheckOptions(t *Tree, outer string, reasons map[string]string) []Fault {
 	fields := optionFields(t, outer)
 	set := make(map[string]bool)
@@ -41,14 +41,14 @@ func CheckOptions(t *Tree, outer string, reasons map[string]string) []Fault {
 	return sorted(faults)
 }
 
-// option is an exported field of a struct whose name ends in Options. at is its place.
+// option is an exported field of a struct whose name ends in Options. at is the file and line of the field.
 type option struct{ dir, structure, field, at string }
 
 func optionFields(t *Tree, outer string) []option {
 	var out []option
 	for _, f := range t.Files {
 		if f.Test || f.Generated || !strings.HasPrefix(f.Dir, outer+"/") || within(f.Dir, outer+"/api") {
-			continue // users write the objects of the API
+			continue // users set the fields of API objects themselves
 		}
 		for _, d := range f.Syntax.Decls {
 			types, ok := d.(*ast.GenDecl)
@@ -80,7 +80,7 @@ func optionFields(t *Tree, outer string) []option {
 // setIn adds to set the options that a file sets: by name in a literal or an assignment, as the target of a flag, or all fields at once
 // because a struct has a field of the Options type.
 func setIn(f *File, outer string, fields []option, set map[string]bool) {
-	names := make(map[string]string) // the names of packages in this file, by directory
+	names := make(map[string]string) // the names by which this file imports the packages, by directory
 	for p, node := range f.imports() {
 		dir, ours := strings.CutPrefix(p, Module+"/")
 		if !ours || !strings.HasPrefix(dir, outer+"/") || dir == f.Dir {

@@ -36,7 +36,8 @@ type Sentence struct {
 }
 
 // Sentences collects the sentences that people read: the comments, log messages, errors and help of all Go files except tests, and the text
-// of the documents, which are given by name. Sentences of the tree come first, in its order, and then those of the documents, by name.
+// of the documents. The keys of documents are file names. Sentences of the tree come first, in the order of its files. Those of the
+// documents follow, sorted by file name.
 func Sentences(t *Tree, documents map[string]string) []Sentence {
 	var all []Sentence
 	for _, f := range t.Files {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Limits for packages and types of the planner: methods of a type, methods of a public type of the facade, files of the facade without
-// tests, and names that the facade exports, without methods.
+// Limits of the planner's packages and types: the methods of a type, the methods of a public type of the facade, the facade's files (not
+// counting tests), and the names that the facade exports (not counting methods).
 const (
 	mostMethods       = 40
 	mostPublicMethods = 15
@@ -71,8 +71,9 @@ func CheckSizes(t *Tree) []Fault {
 const mostLines = 400
 
 // CheckFiles finds packages with too many files, and files with too many lines. Tests don't count. Generated files, and files with only a
-// package comment, may have any number of lines. The parameter then lists, by folder or file name, what was too large when the rule was
-// made, and how large it may be. If it is smaller now, this is also a fault, so that its entry is lowered.
+// package comment, may have any number of lines. The map then lists, by folder or file name, packages and files that were too large when
+// the rule was made, and how large each may be. If a package or file is smaller than its entry, this is also a fault, so that the entry
+// gets lowered.
 func CheckFiles(t *Tree, then map[string]int) []Fault {
 	var faults []Fault
 	left := maps.Clone(then)

@@ -9,8 +9,8 @@ import (
 // words.
 var stability = regexp.MustCompile(`(?m)^Stability: (stable|beta)\.$`)
 
-// CheckStability finds packages that users can import and that don't say in their comment how stable they are. Packages below internal
-// promise nothing, and the programs in examples have flags and no API.
+// CheckStability finds packages that users can import and that don't say in their comment how stable they are. Packages below internal and
+// the programs in examples need no such statement: users cannot import them as an API.
 func CheckStability(t *Tree) []Fault {
 	var faults []Fault
 	for dir, files := range t.packages() {

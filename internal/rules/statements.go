@@ -38,9 +38,9 @@ func Specification() []Statements {
 // differencesLink is in statements that the project does not follow on purpose. It is the beginning of a link to the reason for this.
 const differencesLink = "](../differences.md#"
 
-// CheckStatements finds statements of the specification that no test names and that have no link to a reason. It finds numbers in tests for
-// which no statement exists, and numbers that two statements share. A test names a statement anywhere in its file, by its number or by a
-// range of numbers. fsys is the repository. Tests of nested modules count. Tests in the folders except don't count.
+// CheckStatements finds statements of the specification that no test names and that have no link to a reason. It also finds numbers in
+// tests for which no statement exists, and numbers that two statements share. A test names a statement anywhere in its file, by its number
+// or by a range of numbers. fsys is the repository. Tests of nested modules count. Tests in the folders except don't count.
 func CheckStatements(fsys fs.FS, lists []Statements, except ...string) ([]Fault, error) {
 	tests := make(map[string]string)
 	err := goFiles(fsys, except, func(name, text string) {
@@ -172,7 +172,7 @@ func (s Statements) namedIn(text string) []int {
 }
 
 // CountCitations counts, by folder, the statements that shipped code names. Shipped code is all Go files except tests. Shipped code should
-// name none, because its users can't be expected to read the specification.
+// name no statements, because its users can't be expected to read the specification.
 func CountCitations(fsys fs.FS, lists []Statements, except ...string) (map[string]int, error) {
 	counts := make(map[string]int)
 	err := goFiles(fsys, except, func(name, text string) {
@@ -192,7 +192,7 @@ func CountCitations(fsys fs.FS, lists []Statements, except ...string) (map[strin
 	return counts, nil
 }
 
-// CheckCitations finds folders with code that names more statements than recorded.
+// CheckCitations finds folders whose code names more statements of the specification than the recorded number.
 func CheckCitations(file string, recorded, counts map[string]int) []Fault {
 	var faults []Fault
 	for dir, n := range counts {

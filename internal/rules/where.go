@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// place matches a link to a Go file, perhaps followed by the name of a declaration in that file: [admit.go](../x/admit.go) `State.Admits`.
+// place matches a link to a Go file and, if present, the name of a declaration in that file: [admit.go](../x/admit.go) `State.Admits`.
 var place = regexp.MustCompile("\\[[^\\]]*\\]\\(([^()\\s]+\\.go)\\)(?: `([A-Za-z0-9_.]+)`)?")
 
 // CheckWhere compares the table after the line <!-- where --> of a document with the code. Each row must have a question and at least one

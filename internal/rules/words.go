@@ -33,7 +33,7 @@ func RetiredWords(glossary string) ([]string, error) {
 	return words, nil
 }
 
-// CountWords counts the words, also with an s at the end, in sentences and in parts of names. For example, machineOptions is two words.
+// CountWords counts how often the words occur, with or without an s at the end. Words inside names count too: machineOptions is two words.
 func CountWords(words []string, texts map[string]string) map[string]int {
 	counts := make(map[string]int)
 	for _, text := range texts {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// CheckZeros finds fields of public packages, with numbers or durations, for which 0 means a default. Their comments say so, or code
-// replaces them by a constant Default… if they are 0. An option with a default must be a pointer for which nil means the default, or its
-// type must have a function Default… that returns all defaults. reasons lists the fields that may stay, such as "aws/prices.Feed.Every",
-// with a reason for each. A reason for any other field is also a fault.
+// CheckZeros finds fields of public packages that are numbers or durations and for which 0 means a default. It recognizes them by their
+// comments, or by code that replaces a 0 by a constant Default…. An option with a default must be a pointer for which nil means the
+// default, or its type must have a function Default… that returns all defaults. reasons lists the fields that are allowed nevertheless,
+// such as "aws/prices.Feed.Every", with a reason for each. A reason for any other field is also a fault.
 func CheckZeros(t *Tree, reasons map[string]string) []Fault {
 	var faults []Fault
 	used := make(map[string]bool)

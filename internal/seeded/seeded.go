@@ -3,7 +3,7 @@
 //
 //	go test ./scheduling -run TestPlansAreComplete -rapid.checks 10000 -rapid.seed 7
 //
-// or -rapid.seed 0 for a seed that differs each time.
+// With -rapid.seed 0, the seed differs each time.
 package seeded
 
 import (

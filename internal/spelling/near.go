@@ -1,9 +1,9 @@
-// Package spelling finds the known names that the author of an unknown name may have meant. Every "did you mean" uses it: for label keys,
-// resources, values and flags.
+// Package spelling finds the known names that the author of an unknown name may have meant. Every "did you mean" message uses this package:
+// for label keys, resources, values and flags.
 //
 //	spelling.Nearest("nvidia.com/gpus", []string{"cpu", "nvidia.com/gpu"}) // [nvidia.com/gpu]
 //
-// Names are near if few letters differ, in the whole name or in the part after the last slash; upper and lower case are equal.
+// Names are near if few letters differ, in the whole name or in the part after the last slash. Upper and lower case don't matter.
 package spelling
 
 import (
@@ -83,11 +83,11 @@ func distance(a, b string) (n int, near bool) {
 	return n, near
 }
 
-// Edits returns the number of edits that turn one string into the other, and whether it is at most the given number. If not, the number has
-// no meaning. An edit inserts a byte, leaves one out, changes one, or swaps two neighbours.
+// Edits returns the number of edits that turn one string into the other, and whether this number is at most most. If few is false, n has no
+// meaning. An edit inserts a byte, leaves one out, changes one, or swaps two neighbours.
 func Edits(a, b string, most int) (n int, few bool) {
 	if len(a)-len(b) > most || len(b)-len(a) > most {
-		return 0, false // and not worth the time
+		return 0, false // too many edits, without computing the number
 	}
 	// The rows of Levenshtein's table for the current byte of a and the two bytes before it.
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)

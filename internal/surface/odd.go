@@ -11,12 +11,13 @@ import (
 // maxCombinations bounds how often one function is called.
 const maxCombinations = 500
 
-// combinations returns lists of arguments for a function, in which each parameter takes each of its odd values.
+// combinations returns lists of arguments for a function: every combination of the odd values of its parameters, up to maxCombinations.
 func combinations(of reflect.Type) [][]reflect.Value {
 	all := [][]reflect.Value{nil}
 	for i := range of.NumIn() {
 		var next [][]reflect.Value
-		// The first combination has the first value of every parameter. It reaches most code, so it is kept if others are cut off.
+		// The first combination has the first value of every parameter. It reaches most code, so it stays in the list when the number of
+		// combinations is limited.
 		for _, value := range odd(of.In(i), 3) {
 			for _, head := range all {
 				if len(next) < maxCombinations {

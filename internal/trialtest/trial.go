@@ -29,7 +29,7 @@ func New(m *model.Model) *Trial {
 	return on(launching.On(trial.New(m)))
 }
 
-// Clone returns an independent trial in the same state, with the same answers.
+// Clone returns an independent trial in the same state. Its methods return the same results.
 func (t *Trial) Clone() *Trial {
 	return on(t.Launching.Clone())
 }

@@ -1,4 +1,4 @@
-// Package version says which sources a command was built from. Every command prints it for --version:
+// Package version says which sources a command was built from. Every command prints this information for --version:
 //
 //	fmt.Fprint(stdout, version.Line("simulate")) // drawknife simulate v0.3.0 (commit 0123abc, go1.26.8 linux/amd64)
 package version

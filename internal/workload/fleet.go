@@ -16,7 +16,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Fleet describes nodes to consolidate. The nodes are of many types, all are equally full, and their pods belong to fifty applications.
+// Fleet describes nodes to consolidate. The nodes have many different types, but all are equally full. Their pods belong to fifty
+// applications.
 type Fleet struct {
 	Nodes int
 	// Fill is the requested share of a node's CPU or memory, whichever is larger.

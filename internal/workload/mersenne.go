@@ -1,6 +1,6 @@
 package workload
 
-// mersenne is the generator MT19937 of Matsumoto and Nishimura (1998). Its seeding and output are those of Python's random.Random. The
+// mersenne is the generator MT19937 of Matsumoto and Nishimura (1998). It has the same seeding and output as Python's random.Random. The
 // ordinary clusters were first drawn with Python, and the same seeds must still give the same clusters.
 type mersenne struct {
 	state [624]uint32

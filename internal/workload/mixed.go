@@ -46,8 +46,8 @@ func Mixed(n int, seed uint64) *scheduling.Snapshot {
 	return s
 }
 
-// Preferring returns the pods with preferences of the same benchmark. All pods are equal. They prefer the first zone, zones different from
-// each other (which is impossible), and hostnames different from each other.
+// Preferring returns the pods with preferences of Karpenter's own scheduling benchmark. All pods are equal. They prefer the first zone,
+// zones different from each other (which is impossible), and hostnames different from each other.
 func Preferring(n int, seed uint64) *scheduling.Snapshot {
 	s := snapshot(plainTypes(400))
 	first := drawn("", rng(seed, 5))

@@ -124,8 +124,8 @@ func (o Ordinary) Snapshot() (*scheduling.Snapshot, error) {
 	return s, nil
 }
 
-// types returns the types of the cluster's families, in EC2's sizes. The reserved resources are those of Amazon Linux 2023, and the
-// requests of three small DaemonSets.
+// types returns the types of the cluster's families, in EC2's sizes. Each type reserves the resources that Amazon Linux 2023 reserves, and
+// the requests of three small DaemonSets.
 func (o Ordinary) types() []*Type {
 	var types []*Type
 	for _, name := range o.Families {
@@ -168,7 +168,7 @@ func ordinaryMaxPods(vcpu int) int {
 // round4 rounds to four decimal places in decimal notation, so that the result is exactly the number in a price list.
 func round4(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 4, 64), 64)
-	if err != nil { // a formatted number can always be parsed
+	if err != nil { // never happens: a formatted number can always be parsed
 		return x
 	}
 	return y

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// OrdinaryFleet is an ordinary cluster from which pods have gone. Its nodes have existed for a long time and are two fifths full. Its pods
-// keep their rules. The same OrdinaryFleet gives the same fleet.
+// OrdinaryFleet is an ordinary cluster after some of its pods were deleted. Its nodes have existed for a long time and are two fifths full.
+// Its pods keep their rules. The same OrdinaryFleet gives the same fleet.
 type OrdinaryFleet struct {
 	// Cluster has the families, rules, zones and seed. Its Pods must be 0, because the number of pods follows from the nodes.
 	Cluster Ordinary
@@ -53,7 +53,7 @@ func (f OrdinaryFleet) check() error {
 	return nil
 }
 
-// Snapshot returns the fleet. If Ordinary.Snapshot returns an error for the cluster, so does this method.
+// Snapshot returns the fleet. It returns an error if Ordinary.Snapshot returns an error for the cluster.
 func (f OrdinaryFleet) Snapshot() (*scheduling.Snapshot, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (f OrdinaryFleet) Snapshot() (*scheduling.Snapshot, error) {
 	return s, nil
 }
 
-// open returns empty nodes of random sizes from xlarge to 8xlarge. The zones take turns.
+// open returns empty nodes of random sizes from xlarge to 8xlarge. The nodes are assigned to the zones in turn.
 func (f OrdinaryFleet) open(catalog []*Type) []Node {
 	sizes := slices.DeleteFunc(slices.Clone(catalog), func(t *Type) bool { return t.VCPU < 4 || t.VCPU > 32 })
 	r := rng(f.Cluster.Seed, 77)

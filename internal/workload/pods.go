@@ -120,9 +120,9 @@ type Node struct {
 	Pods []Pod
 }
 
-// Existing returns n nodes. It fills each with pods like those of Deployments until the share fill of the node's CPU or memory is used.
-// The types are cheap amd64 and arm64 types of the families c, m and r with 8 or 16 vCPUs. The zones take turns, and every second node is a
-// spot node.
+// Existing returns n nodes. It fills each with pods like those of Deployments until the share fill of the node's CPU or memory is used. The
+// types are cheap amd64 and arm64 types of the families c, m and r with 8 or 16 vCPUs. The nodes are assigned to the zones in turn, and
+// every second node is a spot node.
 func Existing(cat []*Type, n int, fill float64) []Node { return existing(cat, n, fill, Seed) }
 
 func existing(cat []*Type, n int, fill float64, seed uint64) []Node {

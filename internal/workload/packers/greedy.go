@@ -3,12 +3,13 @@ package packers
 import "math"
 
 // VectorGreedy is the norm-based greedy algorithm of Panigrahy, Talwar, Uyeda and Wieder ("Heuristics for vector bin packing", 2011). It
-// fills one node of one type after another. It always adds the pod with which the weighted square of the remaining room is smallest. Then
-// it changes each node to the cheapest type that can hold its pods. It does this for each type and returns the cheapest result.
+// fills nodes of one type, one node after another. It always adds the pod with which the weighted square of the remaining room is smallest.
+// Then it changes each node to the cheapest type that can hold its pods. It repeats all of this with each type as the first type, and
+// returns the cheapest packing.
 func (p *Problem) VectorGreedy() Packing { return p.best(p.greedyFrom) }
 
 func (p *Problem) greedyFrom(start *Type) Packing {
-	// The number of pods is a limit, but not a dimension of the norm.
+	// The last resource, the number of pods, limits what fits on a node, but it is not a dimension of the norm.
 	dimensions := len(p.Resources) - 1
 	weights := make([]float64, dimensions)
 	sum := 0.0

@@ -156,7 +156,7 @@ func choosesNodes(a *corev1.Affinity) bool {
 	return a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
 }
 
-// Packing is the result of a packer.
+// Packing is the result of a packing algorithm.
 type Packing struct {
 	// Cost is the cost of all nodes, in USD per hour. It is +Inf if some pod fits on no type.
 	Cost float64
