@@ -94,8 +94,8 @@ func (b *Batch) Forget(uid types.UID) {
 	}
 }
 
-// Next reports whether a pass is due. If not, it returns the time after which to call it again, or 0 if only a trigger or the end of the
-// running pass can change the answer. Only one pass runs at a time.
+// Next reports whether a pass is due. If not, again is the time after which to call Next again. It is 0 if only a trigger or the end of the
+// running pass can make a pass due. Only one pass runs at a time.
 func (b *Batch) Next(now time.Time) (due bool, again time.Duration) {
 	if b.running || b.opened.IsZero() {
 		return false, 0
@@ -118,8 +118,8 @@ func (b *Batch) Begin(now time.Time) []types.UID {
 	return slices.Sorted(maps.Keys(b.dirty))
 }
 
-// End records the result of the pass. After success its triggers are removed; after a failure they stay, and a new window opens for
-// them at once. Triggers that came during the pass stay in both cases.
+// End records the result of the pass. After success its triggers are removed; after a failure they stay, and a new window opens for them at
+// once. Triggers that came during the pass stay after a success, too.
 func (b *Batch) End(success bool, now time.Time) {
 	b.running = false
 	for uid, round := range b.dirty {

@@ -57,7 +57,7 @@ func CheckConsistency(claim *v1.NodeClaim, nodes []*corev1.Node, now time.Time) 
 }
 
 // HydrateClaim returns the claim with the parts that claims of earlier versions lack: the label of its node class, and the pool's hash if
-// the claim's hash has another version. It is nil if nothing is missing. pool is the claim's NodePool, or nil.
+// the claim's hash has another version. It returns nil if the claim lacks none of these. pool is the claim's NodePool, or nil.
 //
 // Hashes of different versions can't be compared, so such a claim gets the pool's current hash, as if it had been created from the current
 // template. A claim that is known to have drifted keeps its hash, and so stays drifted.
@@ -82,7 +82,7 @@ func HydrateClaim(claim *v1.NodeClaim, pool *v1.NodePool) *v1.NodeClaim {
 	return out
 }
 
-// HydrateNode returns the registered node with the label of its claim's node class, or nil if it already has one.
+// HydrateNode returns the registered node with the label of its claim's node class, or nil if the node already has this label.
 func HydrateNode(node *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	if node == nil || claim == nil {
 		return nil

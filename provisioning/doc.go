@@ -1,8 +1,9 @@
 // Package provisioning implements every step from a pending pod to a terminated instance: when to plan, which nodes of a plan to
 // launch, and the life of each NodeClaim.
 //
-// The package only decides: a step is a function of the observed state and the time. It returns the actions to carry out, and when to call
-// it again. The caller implements small interfaces that carry out the actions; the example controller does so on Kubernetes.
+// The package only makes decisions: each step is a function of the observed state and the time. The function returns the actions to carry
+// out, and when to call it again. The caller implements small interfaces that carry out the actions; the example controller does so on
+// Kubernetes.
 //
 // From a pending pod to a launch, in this order:
 //

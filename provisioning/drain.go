@@ -23,7 +23,7 @@ type Drain struct {
 	Effects []Effect
 	// Blocked are pods of the tier that are protected from eviction: the drain waits until they are no longer protected.
 	Blocked []types.NamespacedName
-	// Again is the time until the next deadline or end of a protection; 0 if there is none.
+	// Again is the time until the next deadline of a pod or the next end of a protection; 0 if neither is expected.
 	Again time.Duration
 }
 
@@ -82,15 +82,15 @@ func (d *Drain) decide(pod *corev1.Pod, deadline, now time.Time) {
 
 // overdue reports whether the pod must be deleted now, so that its grace period ends by the deadline of the drain. It returns true in two
 // cases: the pod is not terminating and the deadline is closer than the pod's grace period, or the pod is terminating and would end after
-// the deadline. grace is the time until the deadline, but at least a second. If the pod need not be deleted yet, until is the time from
-// which it must be deleted; zero means never. A pod without a grace period is never overdue.
+// the deadline. grace is the time until the deadline, but at least a second. If due is false, until is the time from which the pod must be
+// deleted; zero means never. A pod without a grace period is never overdue.
 func overdue(pod *corev1.Pod, deadline, now time.Time) (due bool, grace time.Duration, until time.Time) {
 	if deadline.IsZero() || pod.Spec.TerminationGracePeriodSeconds == nil {
 		return false, 0, time.Time{}
 	}
 	left := max(deadline.Sub(now).Truncate(time.Second), time.Second)
 	if pods.Terminating(pod) {
-		// A deletion with a shortened grace period ends at the deadline, or a second after the deletion was shortened.
+		// If the grace period was shortened already, the deletion ends at the deadline or within a second: it need not be shortened again.
 		return pod.DeletionTimestamp.After(deadline) && pod.DeletionTimestamp.After(now.Add(time.Second)), left, time.Time{}
 	}
 	until = deadline.Add(-time.Duration(*pod.Spec.TerminationGracePeriodSeconds) * time.Second)

@@ -17,15 +17,15 @@ import (
 // of earlier effects, so a crash between two effects loses nothing. An empty Step without Again means that there is nothing to do
 // until the state changes.
 //
-// Any object may disappear before its effect. The step ends if the object of a PutNode or PutClaim is gone, or was replaced by an object of
-// the same name with another UID, because the effects after it were decided for the old object. Remove the object from the observed state
-// and call the state machine again. Deleting or terminating something that is gone is a success, and the step continues.
+// Any object may disappear before its effect is carried out. The step ends if the object of a PutNode or PutClaim is gone, or was replaced
+// by an object of the same name with another UID, because the effects after it were decided for the old object. Remove the object from the
+// observed state and call the state machine again. Deleting or terminating something that is gone is a success, and the step continues.
 type Step struct {
 	// Effects, in the order in which to carry them out.
 	Effects []Effect
 	// Events to publish; they may get lost.
 	Events []Event
-	// Again is when to call again if nothing changes before; 0 means never.
+	// Again is the time after which to call the state machine again if the state does not change earlier; 0 means never.
 	Again time.Duration
 }
 
@@ -42,7 +42,7 @@ type Effect interface {
 type PutClaim struct {
 	Claim *v1.NodeClaim
 	// IfGone are effects that remove what only the claim referred to. If the claim is gone, carry them out in this order, instead of the
-	// rest of the step. Nil if there is nothing to remove.
+	// rest of the step. It is nil if nothing needs to be removed.
 	IfGone []Effect
 }
 
@@ -50,7 +50,7 @@ type PutClaim struct {
 type DeleteClaim struct {
 	Name string
 	UID  types.UID
-	// Reason is the value of a metric label.
+	// Reason says why the claim is deleted. It becomes the value of a metric label.
 	Reason DisruptedReason
 }
 
@@ -58,8 +58,8 @@ type DeleteClaim struct {
 // the call.
 type CreateInstance struct {
 	Claim *v1.NodeClaim
-	// Group are the claims of the claim's launch group (v1.LaunchGroup), itself included, ordered by UID: all of them launch now. Nil for a
-	// claim that is launched alone.
+	// Group contains all claims of the claim's launch group (v1.LaunchGroup), including Claim, ordered by UID: all of them launch now. It
+	// is nil for a claim that is launched alone.
 	Group []*v1.NodeClaim
 }
 
@@ -84,7 +84,7 @@ type TerminateInstance struct{ Claim *v1.NodeClaim }
 type EvictPod struct {
 	Key types.NamespacedName
 	UID types.UID
-	// Deadline is when the pod will be deleted instead; zero means never.
+	// Deadline is when the pod will be deleted instead of evicted; zero means never.
 	Deadline time.Time
 	// Why is the reason for which its node is drained (EvictionReason). The event on the pod contains it.
 	Why string
@@ -125,7 +125,7 @@ const (
 	ReasonRegistrationTimeout  DisruptedReason = "registration_timeout"
 	// ReasonInitializationTimeout does not exist in Karpenter.
 	ReasonInitializationTimeout DisruptedReason = "initialization_timeout"
-	// ReasonGroupIncomplete: others of the claim's launch group could not be launched.
+	// ReasonGroupIncomplete: other claims of the claim's launch group could not be launched.
 	ReasonGroupIncomplete  DisruptedReason = "launch_group_incomplete"
 	ReasonExpired          DisruptedReason = "expired"
 	ReasonGarbageCollected DisruptedReason = "garbage_collected"
@@ -191,7 +191,8 @@ const (
 	EventLaunchHeldBack EventReason = "LaunchHeldBack"
 	// EventLaunchFailed: an instance could not be launched, or a NodeClaim could not be stored. Karpenter has no such event.
 	EventLaunchFailed EventReason = "LaunchFailed"
-	// EventGroupGivenUp: a NodeClaim is deleted because others that its pods need could not be launched. Karpenter has no such event.
+	// EventGroupGivenUp: a NodeClaim is deleted because other NodeClaims that its pods need could not be launched. Karpenter has no such
+	// event.
 	EventGroupGivenUp EventReason = "LaunchGroupGivenUp"
 	// EventGarbageCollected: an orphaned NodeClaim, instance or Node is removed. Karpenter has no such event.
 	EventGarbageCollected EventReason = "GarbageCollected"
@@ -203,8 +204,8 @@ const (
 	noCompatibleEvery     = time.Minute
 )
 
-// Handler carries out effects, with one method for each kind. If a later release adds a kind of effect, it adds a method, so a
-// Handler without it no longer compiles and no effect is overlooked. Do calls the right method.
+// Handler carries out effects, with one method for each kind. A release that adds a kind of effect also adds a method: an old Handler then
+// no longer compiles, so no effect is overlooked. Do calls the method for an effect.
 type Handler interface {
 	// PutClaim stores a claim, unless it is gone or was replaced: then skip the rest of its step.
 	PutClaim(context.Context, PutClaim) error

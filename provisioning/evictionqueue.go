@@ -28,8 +28,9 @@ const (
 	evictionBackOffLongest = 10 * time.Second
 )
 
-// EvictionQueue schedules evictions. Each pod is evicted at once. After a refusal, it is evicted again with its own back-off, until it is
-// gone or its deadline turns the eviction into a deletion. The queue has no clock and no lock: only one goroutine may use it.
+// EvictionQueue schedules evictions. Each pod is evicted at once. After a refusal, the eviction is requested again, with a back-off for
+// each pod, until the pod is gone or its deadline turns the eviction into a deletion. The queue has no clock and no lock: only one
+// goroutine may use it.
 type EvictionQueue struct {
 	entries map[evictionKey]*evictionEntry
 	turns   evictionTurns
@@ -94,8 +95,8 @@ func NewEvictionQueue() *EvictionQueue {
 	return &EvictionQueue{entries: make(map[evictionKey]*evictionEntry)}
 }
 
-// Add puts the pod into the queue. If it is added again, it keeps its turn and the earlier of the two deadlines: a deadline can
-// only move forward in time, never back.
+// Add puts the pod into the queue. If the pod is added again, the time of its next attempt stays, and the earlier of the two deadlines
+// applies: a deadline never becomes later.
 func (q *EvictionQueue) Add(e EvictPod, now time.Time) {
 	key := evictionKey{e.Key, e.UID}
 	known := q.entries[key]
@@ -110,8 +111,8 @@ func (q *EvictionQueue) Add(e EvictPod, now time.Time) {
 	}
 }
 
-// Next returns the due pod that has waited longest. If none is due it returns false and the time until the next (0
-// if that needs a Report or an Add first). A returned pod has no turn until its Report. late means that its deadline has passed:
+// Next returns the due pod that has waited longest. If none is due, it returns false and the time until the next pod is due (0 if Report or
+// Add must be called first). A returned pod is not returned again before Report was called for it. late means that its deadline has passed:
 // delete the pod instead (see DrainNode).
 func (q *EvictionQueue) Next(now time.Time) (e EvictPod, late, ok bool, again time.Duration) {
 	if len(q.turns) == 0 {
@@ -126,8 +127,8 @@ func (q *EvictionQueue) Next(now time.Time) (e EvictPod, late, ok bool, again ti
 	return EvictPod{Key: entry.key, UID: entry.uid, Deadline: entry.deadline, Why: entry.why}, late, true, 0
 }
 
-// Report records the result of a request. A pod that is done leaves the queue. Any other pod gets its next turn after a back-off that
-// doubles from 100 ms to 10 s.
+// Report records the result of a request. A pod that is done leaves the queue. Any other pod is due again after a back-off that doubles
+// from 100 ms to 10 s.
 func (q *EvictionQueue) Report(e EvictPod, outcome EvictionOutcome, now time.Time) {
 	key := evictionKey{e.Key, e.UID}
 	entry := q.entries[key]

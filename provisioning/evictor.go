@@ -11,16 +11,16 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Evictor decides how pods of drained nodes are evicted: EvictAtOnce, or SurgeFirst. DrainNode decides which pods must leave, the
-// Evictor how, and EvictionQueue schedules the requests. Implementations are pure and safe for concurrent use. DrainNode deletes
-// pods whose deadline has passed, independent of the Evictor.
+// Evictor decides how pods of drained nodes are evicted: EvictAtOnce, or SurgeFirst. DrainNode decides which pods must leave, the Evictor
+// decides how they leave, and EvictionQueue schedules the eviction requests. Implementations are pure and safe for concurrent use.
+// DrainNode deletes pods whose deadline has passed, independent of the Evictor.
 type Evictor interface {
-	// Evict decides which pods of one group (see Workloads.Leaving) to evict now, and how to scale their workload. Call it again after
-	// Again, and when the group changes. It may return an effect again until the result is observed.
+	// Evict decides which pods of one group (see Workloads.Leaving) to evict now, and how to scale their workload. Call it again after the
+	// time Step.Again, and when the group changes. It may return an effect again until the result is observed.
 	Evict(l Leaving, now time.Time) Step
 }
 
-// Leaving is a group of pods that must leave drained nodes: all of one workload, or all without a workload.
+// Leaving is a group of pods that must leave drained nodes: all such pods of one workload, or all such pods without a workload.
 type Leaving struct {
 	// Evictions requested by the drains of all nodes.
 	Evictions []EvictPod
@@ -43,11 +43,11 @@ func (EvictAtOnce) Evict(l Leaving, _ time.Time) Step {
 	return step
 }
 
-// SurgeFirst scales a workload up by one or a few pods before its pods are evicted, and down again when all have left. So the
-// workload always has its number of ready pods, even if that is one. Evictions still go through the eviction API, which honours
+// SurgeFirst scales a workload up by one or a few pods before its pods are evicted, and down again when all have left. So the workload
+// always has as many ready pods as before, even if it has only one replica. Evictions still go through the eviction API, which honours
 // PodDisruptionBudgets; with the additional pods, even a budget without allowed disruptions permits them.
 //
-// It evicts pods that are not ready at once. Of the ready pods, it evicts as many as there are in excess of the workload's number of
+// Pods that are not ready are evicted at once. Of the ready pods, it evicts as many as there are in excess of the workload's number of
 // replicas. Its state is stored only on the workload (SurgeAnnotation), so a crash loses nothing. If somebody else, for example an
 // autoscaler, scales the workload in the meantime, the new number stays, and its pods are evicted at once. After the last eviction the
 // workload has one pod too many for a moment, which is deleted before it runs.

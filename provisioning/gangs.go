@@ -61,7 +61,7 @@ func (d *decision) gangsOf(plan *scheduling.Plan) *gangNodes {
 	return g
 }
 
-// findMembers fills gangOf with the waiting members that gangs need to reach their minimum. Further members are left out.
+// findMembers fills gangOf with the waiting members that gangs need to reach their minimum. Members beyond the minimum are left out.
 func (g *gangNodes) findMembers() {
 	gangs := make(map[scheduling.GangKey]*scheduling.Gang, len(g.d.snapshot.Gangs))
 	for i := range g.d.snapshot.Gangs {

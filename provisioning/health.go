@@ -19,9 +19,9 @@ const (
 	healthFailures = 2
 )
 
-// RegistrationHealth remembers how the last launches of each pool ended: registered, or deleted before that. The pool's condition
-// NodeRegistrationHealthy shows it, so that planners know which pools rarely give a node. It has no clock and no lock: only one
-// goroutine may use it.
+// RegistrationHealth remembers how the last launches of each pool ended: with a registered node, or with a claim that was deleted before.
+// The pool's condition NodeRegistrationHealthy shows the result, so that planners know the pools whose launches often fail. It has no clock
+// and no lock: only one goroutine may use it.
 type RegistrationHealth struct {
 	pools map[types.UID]*poolHealth
 }
@@ -55,8 +55,8 @@ func (h *RegistrationHealth) GivenUp(pool *v1.NodePool, reason, message string) 
 // Forget drops a pool that is gone.
 func (h *RegistrationHealth) Forget(uid types.UID) { delete(h.pools, uid) }
 
-// Update writes the condition to the pool, as of now, and reports whether that changed it. pool must not be shared. After a change
-// to the pool or its node class, earlier results no longer count.
+// Update writes the condition to the pool, as of now, and reports whether this changed the pool. pool must not be shared. After a change to
+// the pool or its node class, earlier results no longer count.
 func (h *RegistrationHealth) Update(pool *v1.NodePool, now time.Time) bool {
 	p := h.of(pool)
 	switch {
@@ -68,7 +68,7 @@ func (h *RegistrationHealth) Update(pool *v1.NodePool, now time.Time) bool {
 	return pool.Conditions().SetFalse(v1.ConditionNodeRegistrationHealthy, p.reason, p.message, now)
 }
 
-// Healthy reports whether, as far as is known, the pool's launches lead to nodes.
+// Healthy reports whether the pool's recorded launches led to registered nodes.
 func (h *RegistrationHealth) Healthy(pool *v1.NodePool) bool { return h.of(pool).healthy() }
 
 // of returns the recorded outcomes of the pool. If the pool or its node class has changed, they are empty. After a restart, they are
@@ -184,7 +184,7 @@ func (h *LaunchHealth) Ordered(pool v1.PoolKey, err error, now time.Time) {
 	}
 }
 
-// closedFor returns how long a pool pauses after this number of failures in a row. err is the last of them.
+// closedFor returns how long a pool pauses after this number of failures in a row. err is the last failure.
 func closedFor(failures int, err error) time.Duration {
 	most := closedMostByFaults
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
@@ -197,7 +197,8 @@ func closedFor(failures int, err error) time.Duration {
 }
 
 // Closed returns why the pool must not launch nodes now, and until when: its last NodeClaims could not be stored, so other pools should
-// launch nodes instead. The pauses get longer with each failure. why is empty if it may launch nodes. See scheduling.NodePool.NotReady.
+// launch nodes instead. The pauses get longer with each failure. why is empty if the pool may launch nodes. See
+// scheduling.NodePool.NotReady.
 func (h *LaunchHealth) Closed(pool v1.PoolKey, now time.Time) (why string, until time.Time) {
 	known := h.pools[pool]
 	if known == nil || known.order == nil || !now.Before(known.until) {
@@ -226,7 +227,7 @@ func (h *LaunchHealth) Launched(pool v1.PoolKey, err error, now time.Time) {
 // Forget drops a pool that is gone.
 func (h *LaunchHealth) Forget(pool v1.PoolKey) { delete(h.pools, pool) }
 
-// Update writes the condition to the pool, as of now, and reports whether that changed it. pool must not be shared. If nothing is
+// Update writes the condition to the pool, as of now, and reports whether this changed the pool. pool must not be shared. If nothing is
 // known, for example after a restart, the condition stays.
 func (h *LaunchHealth) Update(pool *v1.NodePool, now time.Time) bool {
 	if pool == nil {

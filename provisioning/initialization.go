@@ -92,8 +92,8 @@ const reasonDevicesMissing = "DRADriverPoolsNotPublished"
 // drivers. Until a driver publishes its devices, plans use the devices of the instance type.
 const driverPatience = 10 * time.Minute
 
-// missingDevices names the drivers of the claim's planned devices that have not published all devices of the node. reason is empty if there
-// are none.
+// missingDevices names the drivers of the claim's planned devices that have not published all devices of the node. reason is empty if no
+// device is missing.
 func missingDevices(s ClaimState, node *corev1.Node) (reason, message string) {
 	if s.Slices == nil {
 		return "", ""

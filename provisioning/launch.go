@@ -64,9 +64,9 @@ func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Tim
 	}
 }
 
-// launchFailed writes the error to the claim, which stays, and whose launch is tried again. The wait is as long as the time since the claim
-// was created, but from one second to one minute. So waits double without a counter. The cloud may ask for another wait. If only an
-// operator can help, the wait is a minute (Unauthorized), or lasts until the claim's timeout (Permanent).
+// launchFailed writes the error to the claim. The claim stays, and its launch is tried again. The wait is as long as the age of the claim,
+// but from one second to one minute. So waits double without a counter. The cloud may ask for another wait. If only an operator can help,
+// the wait is a minute (Unauthorized), or lasts until the claim's timeout (Permanent).
 func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovider.ErrorKind, now time.Time) Step {
 	reason, message := "LaunchFailed", cut(err.Error())
 	var create *cloudprovider.CreateError
@@ -91,8 +91,8 @@ func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovi
 	return step
 }
 
-// launchedClaim returns the claim with what the provider says about its instance. Labels of the claim override labels of answer;
-// annotations of answer override annotations of the claim.
+// launchedClaim returns the claim with the labels, annotations and status that the provider reports for its instance. Labels of the claim
+// override labels of answer; annotations of answer override annotations of the claim.
 func launchedClaim(claim, answer *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	out := claim.DeepCopy()
 	out.Labels = merged(answer.Labels, claim.Labels)
@@ -193,16 +193,16 @@ func (e CreateInstance) answer(created []*v1.NodeClaim, err error) (*v1.NodeClai
 
 // LaunchCosts gives providers the costs that plans use, so that launches follow the plan's preferences: costs include interruptions of spot
 // instances, fees and discounts, and not only prices. Commitments are not included: a plan that needs a commitment restricts the NodeClaim
-// to what it covers. The zero value is ready to use; until a snapshot with a cost model was observed, offerings cost their prices. It is
-// safe for concurrent use.
+// to what it covers. The zero value is ready to use; before it has observed a snapshot with a cost model, the cost of an offering is its
+// price. It is safe for concurrent use.
 type LaunchCosts struct {
 	mu      sync.Mutex
 	of      *scheduling.CostModel
 	current *scheduling.OfferingCosts
 }
 
-// Observe notes the cost model of a snapshot that plans are made from. A model that Compile refuses counts as none. It does nothing if l or s
-// is nil.
+// Observe notes the cost model of a snapshot that plans are made from. A cost model that Compile refuses is treated like no cost model. It
+// does nothing if l or s is nil.
 func (l *LaunchCosts) Observe(s *scheduling.Snapshot) {
 	if l == nil || s == nil {
 		return
@@ -220,8 +220,8 @@ func (l *LaunchCosts) Observe(s *scheduling.Snapshot) {
 	l.of, l.current = s.CostModel, costs
 }
 
-// Of returns a function that returns the costs of a NodePool's nodes, for a provider's option such as aws.Options.LaunchCost. It is nil if
-// offerings cost their prices. Its results stay unchanged when other snapshots are observed.
+// Of returns a function that returns the costs of a NodePool's nodes, for a provider's option such as aws.Options.LaunchCost. It returns
+// nil if the cost of each offering is its price. Its results stay unchanged when other snapshots are observed.
 func (l *LaunchCosts) Of(pool v1.PoolKey) cloudprovider.LaunchCost {
 	if l == nil {
 		return nil

@@ -27,7 +27,7 @@ type NodeClaimCreator interface {
 type LauncherOptions struct {
 	// Claims stores NodeClaims. Required.
 	Claims NodeClaimCreator
-	// Limits tracks NodePool limits. Nil means that only the planner enforces limits.
+	// Limits tracks NodePool limits. Nil means that only the planner enforces these limits.
 	Limits *limits.Tracker
 	// RateLimiter limits the rate of launches. Nil means no limit.
 	RateLimiter *RateLimiter
@@ -224,9 +224,9 @@ func eventsOf(done *Launched) []Event {
 	return events
 }
 
-// GroupError is an order that was not executed because another order of its group can't be.
+// GroupError is an order that was not executed because another order of its group was refused.
 type GroupError struct {
-	// Group as in Launch.Group.
+	// Group is the name of the group: see Launch.Group.
 	Group string
 	// Err is why the other order was refused: a *limits.ExceededError or a *RateLimitError, or the context's error.
 	Err error

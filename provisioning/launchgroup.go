@@ -48,8 +48,8 @@ const DefaultGroupTimeout = 10 * time.Minute
 // launchGroup is the group of a claim, and the group's present state.
 type launchGroup struct {
 	v1.LaunchGroup
-	// there counts the claims that are not being deleted, and kept those of them that are Kept. begun counts the claims that have seen all
-	// others, and joined those whose nodes have joined. gone means that a claim is being deleted.
+	// The fields count claims that are not being deleted. there counts all of them, and kept those that are Kept. begun counts the claims
+	// that have seen all other claims, and joined the claims whose nodes have joined. gone means that some claim is being deleted.
 	there, kept, begun, joined int
 	gone                       bool
 	// registered means that the node of at least one claim is or was registered, so that the group is complete.
@@ -59,8 +59,8 @@ type launchGroup struct {
 	launched, created time.Time
 }
 
-// groupOf returns the state of the claim's group. It returns false if the claim has no group, no longer waits for its group (Kept), or if
-// s.Group is unknown.
+// groupOf returns the state of the claim's group. It returns false if the claim has no group or no longer waits for its group (Kept), if
+// the group is complete, or if s.Group is unknown.
 func groupOf(s ClaimState) (launchGroup, bool) {
 	group, ok := v1.LaunchGroupOf(s.Claim)
 	if !ok || group.Kept || s.Group == nil {
@@ -122,7 +122,7 @@ func hasJoined(registered metav1.Condition) bool {
 	return registered.Status == metav1.ConditionTrue || registered.Reason == ReasonGroupJoining || registered.Reason == reasonGatesClosed
 }
 
-// group makes the claim wait while other claims of its group have not reached the same phase, or gives the whole group up. waits is false
+// group makes the claim wait while other claims of its group have not reached the same phase, or gives up the whole group. waits is false
 // if the claim may continue.
 func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	g, ok := groupOf(s)

@@ -31,9 +31,9 @@ type LifecycleOptions struct {
 	// InitializationTimeout is how long after its registration a node may take to initialize before its claim is deleted. 0 means without
 	// limit, as in Karpenter.
 	InitializationTimeout time.Duration
-	// GroupTimeout is how long a launch group (v1.LaunchGroup) may take until all of its nodes have joined; then it is given up. The time
-	// counts from the first launch of its claims, and before that from the creation of the first claim. 0 means that only the timeouts of
-	// each claim apply.
+	// GroupTimeout is how long a launch group (v1.LaunchGroup) may take until all of its nodes have joined; after this time, the group is
+	// given up. The time counts from the first launch of its claims, and before that from the creation of the first claim. 0 means that
+	// only the timeouts of each claim apply.
 	GroupTimeout time.Duration
 	// Process is the name of the process whose clock is used for Lifecycle.Next. It must differ from the names of all other processes:
 	// times that another process recorded on a claim of an incomplete launch group are ignored, because its clock may differ. At most 253
@@ -87,12 +87,13 @@ type ClaimState struct {
 	// Nodes lists the nodes with the claim's provider ID, if the claim has one. A registered claim without a node here has lost its node:
 	// make sure that it is not merely missing in a cache.
 	Nodes []*corev1.Node
-	// Slices are the ResourceSlices that drivers published for the claim's node; others may be among them. They are read while the claim is
-	// not initialised and waits for drivers. nil means that they are not known; then the claim does not wait for them. Pass an empty list
-	// if there are none yet.
+	// Slices are the ResourceSlices that drivers published for the claim's node; the list may also contain slices of other nodes. They are
+	// read while the claim is not initialised and waits for drivers. nil means that they are not known; then the claim does not wait for
+	// them. Pass an empty list if no slices were published yet.
 	Slices []*resourcev1.ResourceSlice
-	// Group contains the claims of the same launch group (v1.LaunchGroupOf), including those that are being deleted. Other claims may be
-	// among them. They are read until the claim is registered. nil means that they are not known; then the claim does not wait for them.
+	// Group contains the claims of the same launch group (v1.LaunchGroupOf), including those that are being deleted. The list may also
+	// contain claims of other groups. It is read until the claim is registered. nil means that the group is not known; then the claim does
+	// not wait for it.
 	Group []*v1.NodeClaim
 	// HasGates says that there are registration gates to ask.
 	HasGates bool
@@ -191,7 +192,7 @@ func (l *Lifecycle) lost(observed *v1.NodeClaim, now time.Time) Step {
 	return changed(observed, claim, l.left(claim, now))
 }
 
-// liveness deletes a claim that has passed its deadline, and returns false otherwise.
+// liveness deletes a claim that has passed its deadline. It returns false if the claim has not.
 func (l *Lifecycle) liveness(claim *v1.NodeClaim, now time.Time) (Step, bool) {
 	deadline, reason := l.deadline(claim)
 	if deadline.IsZero() || now.Before(deadline) {

@@ -186,7 +186,7 @@ func (s NodeTermination) detach(claim *v1.NodeClaim, deadline, now time.Time) (s
 	return Step{Effects: []Effect{PutClaim{Claim: out}}}, false
 }
 
-// attached returns the names of the VolumeAttachments to wait for. It leaves out volumes that only pods use that are not drained.
+// attached returns the names of the VolumeAttachments to wait for. It leaves out volumes whose only users are pods that are not drained.
 func (s NodeTermination) attached(now time.Time) []string {
 	staying, going := map[string]bool{}, map[string]bool{}
 	for _, pod := range s.Pods {

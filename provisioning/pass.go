@@ -38,7 +38,7 @@ type Orders struct {
 	Launches []Launch
 	// Nominations of existing nodes, by name. Nodes that receive only placeholders are not nominated.
 	Nominations []Nomination
-	// Waiting are the pods without a place, with reasons. Placeholders are left out.
+	// Waiting are the pods that the plan has placed nowhere, with reasons. Placeholders are left out.
 	Waiting []scheduling.Unschedulable
 	// Held are planned nodes that are not launched now: earlier launches for the same gangs are not complete. Start another pass soon.
 	Held []HeldNode
@@ -212,7 +212,7 @@ func (d *decision) launch(orders *Orders, node *scheduling.NewNode, group *v1.La
 	return nil
 }
 
-// namedTypes returns those of types that the claim names.
+// namedTypes returns the types whose names are in the claim's requirements.
 func namedTypes(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	names := map[string]bool{}
 	for _, r := range claim.Spec.Requirements {
@@ -279,7 +279,7 @@ func (d *decision) failed(orders *Orders, key scheduling.PodKey, why string) {
 	})
 }
 
-// sentence joins the reasons of the pools. If they are too long for an event, it says how many more there are.
+// sentence joins the reasons of the pools. If the text gets too long for an event, it ends with the number of reasons left out.
 func sentence(reasons []scheduling.Reason) string {
 	const longest = 900 // an event's message has at most 1,024 bytes
 	var b strings.Builder

@@ -131,7 +131,7 @@ const (
 	PoolReasonInvalid = "NodePoolValidationFailed"
 	// PoolReasonClassUnsupported: the provider does not launch instances from node classes of the pool's kind.
 	PoolReasonClassUnsupported = "NodeClassNotSupported"
-	// PoolReasonClassUnknown: the provider does not know yet.
+	// PoolReasonClassUnknown: the provider does not know yet whether the pool's node class is ready.
 	PoolReasonClassUnknown = "NodeClassReadinessUnknown"
 )
 
@@ -157,7 +157,7 @@ type PoolState struct {
 }
 
 // PoolStatus returns the pool with the hash of its template and with its current status: usage, whether the pool is valid, whether its node
-// class is ready, and whether its launches lead to nodes. It is nil if nothing changes.
+// class is ready, and whether its launches lead to nodes. It returns nil if nothing changes.
 func PoolStatus(s PoolState, now time.Time) *v1.NodePool {
 	if s.Pool == nil {
 		return nil

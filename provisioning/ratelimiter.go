@@ -11,7 +11,8 @@ import (
 )
 
 // RateLimiterOptions limit how fast a controller may launch nodes, so that a mistake in a manifest, a price list or this library costs
-// little until somebody notices it. A limit with its zero value is off; DefaultRateLimiterOptions sets only the windows.
+// little until somebody notices it. A limit with its zero value is off. DefaultRateLimiterOptions sets no limits, only the windows and
+// FailureSamples.
 type RateLimiterOptions struct {
 	// NodesPerMinute is the maximum number of launches in any minute.
 	NodesPerMinute int
@@ -49,9 +50,9 @@ const (
 	RuleFailureRate    RateLimitRule = "FailureRate"
 )
 
-// RateLimitError is a launch that the launch rate limiter refused. The claim is not the cause: try again.
+// RateLimitError is a launch that the launch rate limiter refused. The claim is not the cause of the refusal: try it again later.
 type RateLimitError struct {
-	// Rule that refused it.
+	// Rule that refused the launch.
 	Rule RateLimitRule
 	// Limit is the configured limit, Current the current value, in the rule's unit: launches, USD per hour, a share of 1.
 	Limit, Current float64
@@ -132,7 +133,7 @@ func (g *RateLimiter) Admit(id string, price float64, now time.Time) error {
 }
 
 // Allows reports whether launches at these prices would be allowed together now; if not, the *RateLimitError has the reason and the time to
-// retry. It does not admit them: call Admit for each. More launches than NodesPerMinute are treated like NodesPerMinute launches.
+// retry. It does not admit the launches: call Admit for each. More launches than NodesPerMinute are treated like NodesPerMinute launches.
 func (g *RateLimiter) Allows(prices []float64, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

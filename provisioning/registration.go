@@ -78,8 +78,9 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 	return step
 }
 
-// synced returns the node with the claim's finalizer, owner, taints, labels and annotations. If both have a value, the claim's value is
-// used. Taints are left out if the node has the label that says so.
+// synced returns the node with the claim's finalizer, owner, taints, labels and annotations. If the node and the claim have different
+// values for a label or annotation, the claim's value is used. Taints are not copied if the node's label v1.NodeDoNotSyncTaintsLabelKey is
+// "true".
 func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	node := observed.DeepCopy()
 	if !slices.Contains(node.Finalizers, v1.TerminationFinalizer) {
@@ -89,7 +90,7 @@ func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	if !owned {
 		block := true
 		owner := v1.GroupVersion().WithKind(v1.KindNodeClaim)
-		if v1.GenerationOf(claim) == v1.GenerationV1Alpha5 { // the claim is stored as a Machine: an owner of another kind would not exist
+		if v1.GenerationOf(claim) == v1.GenerationV1Alpha5 { // such a claim is stored as a Machine, so the API has no NodeClaim of its name
 			owner = v1alpha5.GroupVersion().WithKind(v1alpha5.KindMachine)
 		}
 		node.OwnerReferences = append(node.OwnerReferences, metav1.OwnerReference{

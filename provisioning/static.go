@@ -49,9 +49,9 @@ type StaticStep struct {
 	Launches []Launch
 	// Deletions are the claims to delete.
 	Deletions []DeleteClaim
-	// Err is why fewer nodes are launched than are missing: the pool's limit on nodes. Nil if all are launched.
+	// Err is why not all missing nodes are launched: the pool's limit on nodes. It is nil if all of them are launched.
 	Err error
-	// Again is when to call ScaleStatic again.
+	// Again is the time after which to call ScaleStatic again.
 	Again time.Duration
 }
 
@@ -167,7 +167,7 @@ func (s StaticState) leastLoss(n int, now time.Time) []DeleteClaim {
 }
 
 // units returns the pool's nodes that could be removed, as units: the largest units first, and units of equal size by ascending cost.
-// Within a unit, nodes are in the order of sum.
+// Within a unit, nodes are in the order in which the method sum sorts them.
 func (s StaticState) units(now time.Time) []staticUnit {
 	var out []staticUnit
 	for _, node := range s.nodes(now) {
@@ -200,7 +200,7 @@ func (n staticNode) sharesGang(other staticNode) bool {
 }
 
 // sum sorts the unit's nodes by rank and cost, and computes the unit's rank and cost. The rank is the highest rank of the nodes, because
-// the protection of one node protects the whole gang. It is one higher for nodes with gangs.
+// the protection of one node protects the whole gang. The unit's rank is one higher if its nodes run members of gangs.
 func (u *staticUnit) sum() {
 	slices.SortFunc(u.nodes, func(a, b staticNode) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.cost, b.cost), cmp.Compare(a.claim.Name, b.claim.Name))
@@ -245,7 +245,7 @@ func (s StaticState) nodes(now time.Time) []staticNode {
 	return out
 }
 
-// staticRank returns the node's rank without gangs.
+// staticRank returns the node's rank if members of gangs are not considered.
 func staticRank(c StaticClaim, now time.Time) int {
 	if c.Claim.Status.ProviderID == "" {
 		return staticUnlaunched

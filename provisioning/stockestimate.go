@@ -15,9 +15,9 @@ import (
 
 // StockEstimateOptions configure the stock estimate. Start from DefaultStockEstimateOptions.
 type StockEstimateOptions struct {
-	// HalfLife is the time after which an observation counts half; more than 0.
+	// HalfLife is the time after which an observation has half its weight; more than 0.
 	HalfLife time.Duration
-	// Threshold is the probability of success below which an offering is closed, that is, made unavailable; 0 closes none.
+	// Threshold is the probability of success below which an offering is closed, that is, made unavailable; 0 closes no offering.
 	Threshold float64
 	// ProbeEvery is how often a closed offering may be tried once; 0 means at any time.
 	ProbeEvery time.Duration
@@ -35,20 +35,20 @@ func DefaultStockEstimateOptions() StockEstimateOptions {
 // and forgets them with time. It also applies a stock-out to similar offerings, so that a wave of pods does not run into the same stock-out
 // a hundred times.
 //
-// The probability is 1/(1+e^-x), where x = 3 + Σ w·e·2^(-age/half-life) over all observations. e is -6 for a launch that found no capacity
-// and +3 for one that did. w is 1 for the offering itself, ½ for the other sizes of its family in the same zone and capacity type, ¼ for
-// the same type in other zones, and 0 for all others. Without observations it is 95 %. After one stock-out it is 5 % for the offering, and
-// 50 % for other sizes of its family in the zone. (These numbers are our own choice: one failure closes an offering, two failures close a
-// family in a zone, and a success opens again what a single failure closed.)
+// The probability is 1/(1+e^-x), where x = 3 + Σ w·e·2^(-age/half-life) over all observations. e is -6 for a launch that found no capacity,
+// and +3 for a launch that found capacity. w is 1 for the offering itself, ½ for the other sizes of its family in the same zone and
+// capacity type, ¼ for the same type in other zones, and 0 for all others. Without observations, the probability is 95 %. After one
+// stock-out, it is 5 % for the offering, and 50 % for other sizes of its family in the zone. (These numbers are our own choice: one failure
+// closes an offering, two failures close a family in a zone, and a success opens again what a single failure closed.)
 //
-// A provider remembers stock-outs itself (CP-CREATE-07); the estimate adds what single failures don't show. It is safe for
-// concurrent use.
+// A provider remembers stock-outs itself (CP-CREATE-07); the estimate adds the probable stock-outs of similar offerings, which single
+// failures don't show. It is safe for concurrent use.
 type StockEstimate struct {
 	options StockEstimateOptions
 
 	mu sync.Mutex
 	// own has the observations of each offering. family and types have the observations of its neighbours: an entry of family is for one
-	// family, zone and capacity type, an entry of types for one type and capacity type.
+	// family, zone and capacity type, and an entry of types is for one type and capacity type.
 	own    map[cloudprovider.OfferingKey]evidence
 	family map[cloudprovider.OfferingKey]evidence
 	types  map[cloudprovider.OfferingKey]evidence
@@ -69,7 +69,7 @@ type overridden struct {
 	used   time.Time
 }
 
-// copiesKept is how long such a copy is kept after its last use.
+// copiesKept is how long an overridden copy of a type is kept after its last use.
 const copiesKept = time.Hour
 
 // Weights of the estimate: see StockEstimate.
@@ -106,8 +106,9 @@ func (b *StockEstimate) Exhausted(keys []cloudprovider.OfferingKey, now time.Tim
 	b.see(keys, evidenceFailure, now)
 }
 
-// Launched records that a launch found capacity in the offering. The key may lack labels that the offering has besides those of its hardware,
-// as keys made of a NodeClaim's labels do (cloudprovider.Capabilities.OfferingOf): then it is a success of each observed offering that it fits.
+// Launched records that a launch found capacity in the offering. The key may lack labels of the offering that are not about hardware: keys
+// made from a NodeClaim's labels (cloudprovider.Capabilities.OfferingOf) lack them. Then the success counts for each observed offering that
+// fits the key.
 func (b *StockEstimate) Launched(key cloudprovider.OfferingKey, now time.Time) {
 	b.see([]cloudprovider.OfferingKey{key}, evidenceSuccess, now)
 }

@@ -38,8 +38,8 @@ type stockRecord struct {
 	At       time.Time                 `json:"at"`
 }
 
-// Export writes the observations and which offerings were probed, as JSON, for Import in another replica. A new leader then neither relies
-// on offerings that were refused a minute ago nor probes them again. Equal observations and probes give the same bytes.
+// Export writes the observations, and the offerings that were probed, as JSON, for Import in another replica. A new leader then neither
+// relies on offerings that were refused a minute ago nor probes them again. Equal observations and probes give the same bytes.
 func (b *StockEstimate) Export() ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -70,7 +70,7 @@ func sortRecords(list []stockRecord) {
 type StockFileError struct {
 	// Path of the field: "own[3].at".
 	Path string
-	// Rule that it breaks, to be read after the path.
+	// Rule is the rule that the field breaks. The error message has it after the path.
 	Rule string
 }
 

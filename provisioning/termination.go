@@ -51,7 +51,8 @@ type ClaimTermination struct {
 	Claim *v1.NodeClaim
 	// Nodes lists the nodes with the claim's provider ID.
 	Nodes []*corev1.Node
-	// Searched is true if FindInstance was just carried out, and Found is the provider ID that it returned; empty for none.
+	// Searched is true if FindInstance was just carried out, and Found is the provider ID that it returned, or empty if it found no
+	// instance.
 	Searched bool
 	Found    string
 	// Instance is the provider's latest answer to TerminateInstance.

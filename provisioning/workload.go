@@ -58,11 +58,11 @@ type Workload struct {
 	Kind string
 	Key  types.NamespacedName
 	UID  types.UID
-	// Replicas is spec.replicas, including the surge.
+	// Replicas is spec.replicas, including the replicas that a surge added.
 	Replicas int32
-	// Surge is its parsed annotation; nil if there is none or it can't be parsed.
+	// Surge is the parsed SurgeAnnotation of the workload; nil if the annotation is missing or can't be parsed.
 	Surge *Surge
-	// NoSurge is why the workload can't be scaled for a while; empty if it can.
+	// NoSurge is why the workload can't be scaled up for a while; empty if it can be scaled up.
 	NoSurge string
 }
 
@@ -74,7 +74,7 @@ func (w *Workload) asks() int32 {
 	return w.Replicas
 }
 
-// ScaleWorkload sets spec.replicas of a Deployment or ReplicaSet, and its SurgeAnnotation, in one write, if it still has the UID
+// ScaleWorkload sets spec.replicas of a Deployment or ReplicaSet, and its SurgeAnnotation, in one write, if the object still has the UID
 // and From replicas.
 type ScaleWorkload struct {
 	Kind     string
@@ -98,7 +98,7 @@ func (w *Workload) scale(to int32, surge *Surge) ScaleWorkload {
 	return ScaleWorkload{Kind: w.Kind, Key: w.Key, UID: w.UID, From: w.Replicas, To: to, Surge: surge}
 }
 
-// withdraw ends a surge: it lowers the number of replicas to that before the surge, unless somebody else has changed the number.
+// withdraw ends a surge: it restores the number of replicas before the surge, unless somebody else has changed the number.
 func (w *Workload) withdraw() []Effect {
 	switch {
 	case w.Surge == nil:

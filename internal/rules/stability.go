@@ -10,7 +10,7 @@ import (
 var stability = regexp.MustCompile(`(?m)^Stability: (stable|beta)\.$`)
 
 // CheckStability finds packages that users can import and that don't say in their comment how stable they are. Packages below internal and
-// the programs in examples need no such statement: users cannot import them as an API.
+// the programs in examples need no such statement: they have no API for users.
 func CheckStability(t *Tree) []Fault {
 	var faults []Fault
 	for dir, files := range t.packages() {
