@@ -15,13 +15,13 @@
 //
 // # What else
 //
-//   - [Plan.Unschedulable] lists the pods without a place, with a [Reason] for each pool. String returns the reason as a sentence.
+//   - [Plan.Unschedulable] lists the pods that can't be placed, with a [Reason] for each pool. String returns the reason as a sentence.
 //     [NearestMiss] says what would have to be different at least ("would fit if it asked for 2Gi less memory").
 //   - [Query] says how strictly preferences, minValues and reservations are treated, and how much keeping a preference may cost.
 //   - [Model.Trial] is a what-if: [Trial.Hide] removes a node, [Trial.Place] finds places for its pods, [Trial.Put] places them on a node of
 //     your choice, [Trial.Plan] returns the result, and [Trial.Rollback] undoes all of this.
-//   - [Diff] compares two plans: what changed in nodes, places and money.
-//   - [Model.Update] makes the model of the next snapshot and shares what stays the same.
+//   - [Diff] compares two plans: their nodes, the places of their pods, and their costs.
+//   - [Model.Update] makes the model of the next snapshot. Both models share the parts that are equal.
 //   - [Snapshot.Encode] and [DecodeSnapshot] save and read the snapshot of a plan, from which the same plan can be made again.
 //   - [Snapshot.Placeholders] keep room free: package scheduling/buffers makes them from CapacityBuffers.
 //   - ProvisioningRequests ask whether there is, or could be, room for pods: package scheduling/requests answers them.
@@ -68,7 +68,8 @@
 //
 // # Deliberate differences
 //
-// The behaviour is Karpenter's except for defects and deliberate differences, which docs/differences.md lists under "Planning".
+// The package behaves like Karpenter, except for Karpenter's defects and for deliberate differences. docs/differences.md lists them under
+// "Planning".
 //
 // Stability: beta.
 package scheduling

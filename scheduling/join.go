@@ -9,9 +9,9 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// JoinNode joins a Node and the NodeClaim that it was created for; one of them may be nil. Its name is the Node's, or else the claim's; its
-// pool is named by labels of the Node, or else of the claim. It is leaving if Node or claim is being deleted, or if the claim's instance is
-// being terminated. It has no pods yet.
+// JoinNode joins a Node and the NodeClaim that it was created for; one of them may be nil. The result has the Node's name, or else the
+// claim's name. Labels of the Node, or else of the claim, name its pool. It is leaving if Node or claim is being deleted, or if the claim's
+// instance is being terminated. It has no pods yet.
 func JoinNode(object *corev1.Node, claim *v1.NodeClaim) Node {
 	n := Node{Object: object, Claim: claim}
 	if claim != nil {
@@ -38,11 +38,11 @@ func ending(claim *v1.NodeClaim) bool {
 	return false
 }
 
-// PoolOf returns the pool that owns a node, by the labels of its Node or NodeClaim. It returns the zero value if there is none.
+// PoolOf returns the pool that owns a node, by the labels of its Node or NodeClaim. It returns the zero value if no pool owns the node.
 func PoolOf(labels map[string]string) v1.PoolKey { return v1.PoolOf(labels) }
 
-// CompleteNode sets fields that a Node may lack but every joined node has: allocatable (capacity, by the API's default) and the hostname
-// label (the name). A Node that has both is returned unchanged, otherwise a copy that shares all other fields.
+// CompleteNode sets two fields that a Node object may lack: allocatable (to the capacity, which is the API's default) and the hostname
+// label (to the name). A Node that has both is returned unchanged. Otherwise, the result is a copy that shares all other fields.
 func CompleteNode(object *corev1.Node) *corev1.Node {
 	if object == nil {
 		return nil

@@ -14,9 +14,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// countPods returns the number of placeholders of the buffer, each like pod. It is the larger of the buffer's two sizes, but no more than
-// its limits allow. Without a size, it is the number that its limits allow. replicas is the number of pods of the workload. The message
-// says how the limits reduced the number.
+// countPods returns the number of placeholders of the buffer, each like pod. This is the larger of spec.replicas and spec.percentage, but
+// at most what spec.limits allow. If both are missing, it is the number that spec.limits allow. replicas is the number of pods of the
+// workload. The message says how the limits reduced the number.
 func countPods(spec *v1beta1.CapacityBufferSpec, replicas int32, pod *corev1.Pod) (count int64, message string, err error) {
 	size, sized := sizeOf(spec, replicas)
 	fit, tightest := fitting(spec.Limits, scheduling.PodRequests(pod))
@@ -33,13 +33,13 @@ func countPods(spec *v1beta1.CapacityBufferSpec, replicas int32, pod *corev1.Pod
 	return size, "", nil
 }
 
-// sizeOf returns the larger of spec.replicas and spec.percentage of replicas; sized is false if spec has neither.
+// sizeOf returns the larger of spec.replicas and spec.percentage of replicas; sized is false if spec has neither of the two.
 func sizeOf(spec *v1beta1.CapacityBufferSpec, replicas int32) (size int64, sized bool) {
 	if spec.Replicas != nil {
 		size, sized = int64(*spec.Replicas), true
 	}
 	if spec.Percentage != nil && spec.ScalableRef != nil {
-		share := (int64(replicas)*int64(*spec.Percentage) + 99) / 100 // rounded up: at least 1 unless one of them is 0
+		share := (int64(replicas)*int64(*spec.Percentage) + 99) / 100 // rounded up: 0 only if replicas or the percentage is 0
 		size, sized = max(size, share), true
 	}
 	return size, sized

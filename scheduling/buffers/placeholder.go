@@ -17,7 +17,7 @@ import (
 // Priority is the priority of every placeholder, the lowest possible.
 const Priority int32 = math.MinInt32
 
-// IsPlaceholder reports whether the pod represents room of a buffer instead of a pod of the cluster.
+// IsPlaceholder reports whether the pod is a placeholder of a buffer, and not a pod of the cluster.
 func IsPlaceholder(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false
@@ -77,7 +77,7 @@ func placeholders(b *v1beta1.CapacityBuffer, prototype *corev1.Pod, count int) [
 	}
 	name, uid := "capacity-buffer-"+b.Name+"-", string(b.UID)
 	if uid == "" {
-		// A buffer that was never stored in an API server has no UID: its name is as unique and as stable as one.
+		// A buffer that was never stored in an API server has no UID: its namespace and name are as unique and stable as a UID.
 		uid = b.Namespace + "/" + b.Name
 	}
 	list, all := make([]corev1.Pod, count), make([]*corev1.Pod, count)

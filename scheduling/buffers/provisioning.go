@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Places counts, for one buffer, where a plan put its placeholders.
+// Places counts the placeholders of one buffer by where a plan put them.
 type Places struct {
 	// Existing is the number of placeholders that have room on nodes of the snapshot.
 	Existing int
@@ -20,8 +20,8 @@ type Places struct {
 	New int
 }
 
-// Locate counts where the plan put the placeholders of each buffer, in the order of resolved. Pods that the plan has no place for are not
-// counted.
+// Locate counts where the plan put the placeholders of each buffer, in the order of resolved. Placeholders that the plan could not place
+// are not counted.
 func Locate(resolved []Resolved, plan *scheduling.Plan) []Places {
 	places := make([]Places, len(resolved))
 	if plan == nil {
@@ -104,7 +104,7 @@ func (r *Resolved) Provisioning(places Places) Provisioning {
 	return Provisioning{Status: metav1.ConditionTrue, Reason: v1beta1.ReasonFitsExistingCapacity}
 }
 
-// Record writes the condition to b, which must not be shared, as of now. It reports whether that changed anything.
+// Record writes the condition to b, which must not be shared, as of now. It reports whether b has changed.
 func (p Provisioning) Record(b *v1beta1.CapacityBuffer, now time.Time) bool {
 	if b == nil {
 		return false

@@ -20,7 +20,7 @@ const DefaultMaxPods = 100_000
 
 // Input contains the objects for resolving buffers, as an API server returns them. The lists may be in any order; no object is changed.
 type Input struct {
-	// Buffers to resolve. An invalid buffer is resolved to no pods, and does not affect the others.
+	// Buffers to resolve. An invalid buffer is resolved to no pods, and does not affect other buffers.
 	Buffers []*v1beta1.CapacityBuffer
 	// PodTemplates, Deployments, ReplicaSets and StatefulSets are the objects that buffers may refer to, also in other namespaces.
 	PodTemplates []*corev1.PodTemplate
@@ -45,16 +45,15 @@ type Resolved struct {
 	Message string
 	// PodTemplate is the template of the pods; nil for a buffer of a workload.
 	PodTemplate *corev1.PodTemplate
-	// Pods are the placeholders, in the order of their numbers; there are none unless Reason is v1beta1.ReasonResolved. They share common
-	// parts.
+	// Pods are the placeholders, in the order of their numbers; the list is empty unless Reason is v1beta1.ReasonResolved. The pods share
+	// memory for the parts that are equal.
 	Pods []*corev1.Pod
 }
 
 // Ready reports whether it is known which pods the buffer stands for.
 func (r *Resolved) Ready() bool { return r.Reason == v1beta1.ReasonResolved }
 
-// Resolve finds out which pods each buffer stands for. The answer is in the order of the buffers' namespaces and
-// names.
+// Resolve finds out which pods each buffer stands for. The result is sorted by the buffers' namespaces and names.
 func Resolve(in Input) []Resolved {
 	buffers := slices.DeleteFunc(slices.Clone(in.Buffers), func(b *v1beta1.CapacityBuffer) bool { return b == nil })
 	slices.SortStableFunc(buffers, func(a, b *v1beta1.CapacityBuffer) int {
@@ -81,7 +80,7 @@ func Placeholders(resolved []Resolved) []*corev1.Pod {
 }
 
 // Record writes the result at the current time to the status of b, which must not be shared: the condition ReadyForProvisioning, the number
-// of pods, the template and the strategy. It reports whether that changed anything.
+// of pods, the template and the strategy. It reports whether b has changed.
 func (r *Resolved) Record(b *v1beta1.CapacityBuffer, now time.Time) bool {
 	if b == nil {
 		return false
@@ -109,7 +108,7 @@ type object struct{ kind, namespace, name string }
 // mould contains the common parts of a buffer's pods.
 type mould struct {
 	template *corev1.PodTemplateSpec
-	// replicas is how many pods the workload wants.
+	// replicas is the number of replicas in the workload's spec.
 	replicas int32
 	// source is the PodTemplate, nil for a workload.
 	source *corev1.PodTemplate

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// barrier holds planning back until State has seen everything that the API had at the start.
+// barrier keeps State from being synced until State has seen all objects that the API had at the start.
 type barrier struct {
 	// unlisted are the kinds for which State.Expect was not called yet.
 	unlisted map[Kind]struct{}
@@ -94,8 +94,8 @@ func (e *BarrierError) Error() string {
 }
 
 // Expect states which objects of a kind exist in the API, according to a list that was read from the API (or from a cache of it). State is
-// not synced until there was an event for each of these objects, or for its deletion. No keys means that the API has none. It may be called
-// again for a kind while the barrier is closed; once it is open, Expect changes nothing.
+// not synced until there was an event for each of these objects, or for its deletion. No keys means that the API has no objects of the
+// kind. Expect may be called again for a kind while State is not synced; after that, it changes nothing.
 func (s *State) Expect(kind Kind, keys ...types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nodeKey is the identity of a node: the provider ID of its instance, or, if there is none, the name of its NodeClaim, or the name of a
-// Node that belongs to no pool.
+// nodeKey is the identity of a node: the provider ID of its instance. Without a provider ID, it is the name of the NodeClaim, or the name
+// of a Node that belongs to no pool.
 type nodeKey struct {
 	by identity
 	id string
@@ -34,8 +34,8 @@ const (
 type entry struct {
 	key           nodeKey
 	nodes, claims map[string]struct{}
-	// shown is the entry as views contain it, or nil if they contain nothing. host is the Node whose pods count as the entry's. Both are as
-	// of the last refresh.
+	// shown is the entry in the form that views contain, or nil if views don't contain it. host is the Node whose pods belong to the entry.
+	// The last refresh computed both fields.
 	shown *shownNode
 	host  string
 	// leftOut are objects that are not part of views.
@@ -121,7 +121,7 @@ func (s *State) applyNode(node *corev1.Node, e *Event) {
 		}
 	}
 	if claim := s.claims.get(types.NamespacedName{Name: node.Name}); claim != nil {
-		s.touch(keyOfClaim(claim)) // the claim can't use its name while another node has it
+		s.touch(keyOfClaim(claim)) // the claim's node in views can't use the claim's name while another Node has this name
 	}
 	s.sortOrphans(node.Name)
 }
@@ -165,8 +165,8 @@ func (s *State) entryNamed(name string) *entry {
 	return nil
 }
 
-// speakers returns the Node and the NodeClaim that represent the entry; each is nil if there is none. Of several, it chooses the one that
-// is not being deleted, then the newest, then the last by name.
+// speakers returns the Node and the NodeClaim that represent the entry; each is nil if the entry has none. If the entry has several, it
+// prefers one that is not being deleted, then the newest, then the last by name.
 func (m *entry) speakers(s *State) (*corev1.Node, *v1.NodeClaim) {
 	var node *corev1.Node
 	for name := range m.nodes {
@@ -231,7 +231,7 @@ func (s *State) file(m *entry) {
 	keep(s.incomplete, len(m.leftOut) > 0)
 }
 
-// passedOver returns the Nodes and NodeClaims of the entry other than those that represent it, by name.
+// passedOver returns the Nodes and NodeClaims of the entry that do not represent it, by name.
 func (m *entry) passedOver(node *corev1.Node, claim *v1.NodeClaim) []LeftOut {
 	var out []LeftOut
 	if len(m.nodes) > 1 {
@@ -251,7 +251,7 @@ func (m *entry) passedOver(node *corev1.Node, claim *v1.NodeClaim) []LeftOut {
 	return out
 }
 
-// compareClaimants returns more than 0 if a, and not b, represents the node.
+// compareClaimants compares two objects of one entry. It returns more than 0 if a represents the node, and less than 0 if b does.
 func compareClaimants(a, b *metav1.ObjectMeta) int {
 	stays := func(m *metav1.ObjectMeta) int {
 		if m.DeletionTimestamp == nil {
@@ -275,7 +275,7 @@ func (s *State) nameOf(claim *v1.NodeClaim, m *entry) string {
 	return claimPrefix + name
 }
 
-// sortOrphans adds node to orphaned if it has pods but is not a node of the cluster, and otherwise removes it from there.
+// sortOrphans adds node to orphaned if pods are bound to it but are on no node of the cluster. Otherwise, it removes node from orphaned.
 func (s *State) sortOrphans(node string) {
 	if len(s.onNode[node]) > 0 && !s.hosted(node) {
 		s.orphaned[node] = struct{}{}

@@ -52,12 +52,12 @@ func (e *Event) check(index int) error {
 	return nil
 }
 
-// EventError is an event that State refuses. It is caused by a bug in the code that made the event: no state of a cluster leads to such an
+// EventError is an event that State refuses. The cause is a bug in the code that made the event: no state of a cluster leads to such an
 // event.
 type EventError struct {
 	// Index of the event among those of the call.
 	Index int
-	// Rule that it breaks.
+	// Rule that the event breaks.
 	Rule string
 }
 

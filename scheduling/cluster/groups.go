@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// groups contains the pods that are placed together, by the names of their groups and by objects that describe groups. Only pods that count
-// in snapshots are among them. In a cluster without such pods it is empty and costs nothing.
+// groups contains the pods that are placed together, according to their group names and to the objects that describe groups. It contains
+// only pods that count in snapshots. In a cluster without such pods, it is empty and costs nothing.
 type groups struct {
 	reader *podgroups.Reader
 	// objects that describe groups, by kind.
@@ -18,7 +18,7 @@ type groups struct {
 	// named contains, for each pod, the groups that it names; naming contains, for each group object, the pods that name it.
 	named  map[types.NamespacedName][]podgroups.Named
 	naming map[podgroups.Key]map[types.NamespacedName]struct{}
-	// of contains the group of each pod, members the pods of each group.
+	// of contains the group of each pod, and members contains the pods of each group.
 	of      map[types.NamespacedName]podgroups.Key
 	members map[podgroups.Key]map[types.NamespacedName]struct{}
 	// succeeded are the members that have succeeded.
@@ -26,7 +26,7 @@ type groups struct {
 	// touched are the groups to compute again; list contains the groups as last computed.
 	touched map[podgroups.Key]struct{}
 	list    *sortedList[podgroups.Key, podgroups.Part]
-	// composed says that a CompositePodGroup has changed.
+	// composed is true if a CompositePodGroup has changed.
 	composed bool
 	made     []scheduling.Gang
 }
@@ -165,7 +165,8 @@ func (g *groups) gangs() []scheduling.Gang {
 	return g.made
 }
 
-// partOf returns the group with its members, or false if it has none. If pods describe the group differently, the first pod counts.
+// partOf returns the group with its members, or false if it has no members. If pods describe the group differently, the description of the
+// first pod is used.
 func (g *groups) partOf(key podgroups.Key) (podgroups.Part, bool) {
 	var members []podgroups.Member
 	var first types.NamespacedName

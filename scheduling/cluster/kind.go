@@ -40,13 +40,13 @@ const (
 	KindResourceSlice         Kind = "ResourceSlice"         // *resourcev1.ResourceSlice
 	KindNamespace             Kind = "Namespace"             // *corev1.Namespace
 	KindPodDisruptionBudget   Kind = "PodDisruptionBudget"   // *policyv1.PodDisruptionBudget
-	// These are only read for default topology spread.
+	// These four kinds are only read for default topology spread.
 	KindService               Kind = "Service"               // *corev1.Service
 	KindReplicaSet            Kind = "ReplicaSet"            // *appsv1.ReplicaSet
 	KindStatefulSet           Kind = "StatefulSet"           // *appsv1.StatefulSet
 	KindReplicationController Kind = "ReplicationController" // *corev1.ReplicationController
 	// Objects from which gangs are made. Each is an *unstructured.Unstructured with any apiVersion, because these kinds are newer than the
-	// API library, or not of Kubernetes. State does not wait for them unless Options.Kinds says so.
+	// API library, or do not belong to Kubernetes. State does not wait for them unless Options.Kinds says so.
 	KindPodGroup             Kind = "PodGroup"                       // of scheduling.k8s.io
 	KindWorkload             Kind = "Workload"                       // of scheduling.k8s.io
 	KindCompositePodGroup    Kind = "CompositePodGroup"              // of scheduling.k8s.io
@@ -105,10 +105,10 @@ func KindOf(object metav1.Object) Kind {
 	return ""
 }
 
-// groupKindOf returns the kind of an object that makes gangs.
+// groupKindOf returns the kind of an object from which gangs are made.
 func groupKindOf(object *unstructured.Unstructured) Kind {
 	if object == nil {
-		return KindPodGroup // Apply reports what is wrong with it
+		return KindPodGroup // Apply returns an error for the nil object
 	}
 	kind := object.GroupVersionKind()
 	for name, of := range groupKinds() {
@@ -119,7 +119,7 @@ func groupKindOf(object *unstructured.Unstructured) Kind {
 	return ""
 }
 
-// groupKinds returns the kinds that make gangs.
+// groupKinds returns the kinds of objects from which gangs are made.
 func groupKinds() map[Kind]podgroups.Kind {
 	return map[Kind]podgroups.Kind{
 		KindPodGroup: podgroups.PodGroup, KindWorkload: podgroups.Workload, KindCompositePodGroup: podgroups.CompositePodGroup,

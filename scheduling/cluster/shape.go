@@ -14,9 +14,9 @@ import (
 )
 
 // A claim has no instance while its launch is under way. Its pods are still pending, so a plan without it would launch the same node again.
-// The capacity is only known from its requirements: the claim names the allowed instance types, and all of them have room for the pods that
-// it was created for. So planning assumes the common part of all of them: the smallest allocatable amount of each resource, the labels on
-// which all agree, and, for the pool's limits, the largest capacity.
+// The capacity is only known from the claim's requirements: they name the allowed instance types, and all of these have room for the
+// claim's pods. So planning assumes what all of these types have: the smallest allocatable amount of each resource, and the labels that are
+// equal in all types. For the pool's limits, it assumes the largest capacity.
 
 // shape is the assumed form of a node until its provider reports it.
 type shape struct {
@@ -26,7 +26,7 @@ type shape struct {
 
 // shapeCache caches shapes and the copies of claims that have them.
 type shapeCache struct {
-	// lists are the instance types from which shapes were made, by pool; other types have other shapes.
+	// lists are the instance types from which the shapes were made, by pool. If the types of a pool change, the shapes must be made again.
 	lists map[v1.PoolKey][]*cloudprovider.InstanceType
 	// byText is keyed by pool and requirements, because the claims of one plan are similar.
 	byText map[string]*shape
@@ -102,7 +102,7 @@ func sameTypes(a, b []*cloudprovider.InstanceType) bool { return slices.Equal(a,
 func (s *State) shapeOf(n *scheduling.Node, types []*cloudprovider.InstanceType, before, now map[string]*shape) *shape {
 	want, err := s.lookup.ParseSet(n.Claim.Spec.Requirements)
 	if err != nil {
-		return nil // the provider will not launch this claim either
+		return nil // the provider can't launch this claim either
 	}
 	text := n.Pool.String() + "\x00" + want.String()
 	if made, ok := now[text]; ok {
@@ -118,8 +118,8 @@ func (s *State) shapeOf(n *scheduling.Node, types []*cloudprovider.InstanceType,
 	return made
 }
 
-// with extends the shape to nodes that are bought as the candidate c: it has the largest capacity, the smallest allocatable amounts, and
-// the labels on which all agree. A nil shape becomes that of c.
+// with extends the shape to nodes that are bought as the candidate c. It takes the larger capacity and the smaller allocatable amount of
+// each resource, and keeps the labels that are equal in both. A nil shape becomes the shape of c.
 func (sh *shape) with(c cloudprovider.Candidate) *shape {
 	capacity, allocatable := c.Type.CapacityOf(c.Offering), c.Type.AllocatableOf(c.Offering)
 	if sh == nil {

@@ -69,7 +69,7 @@ func (s *State) look(m *entry) *shownNode {
 	return out
 }
 
-// note adds facts that are not part of the object.
+// note adds the facts that State knows in addition to the Node or NodeClaim.
 func (m *NodeState) note(f facts) {
 	m.Marked = m.Marked || f.marked
 	if f.nominatedUntil.After(m.NominatedUntil) {

@@ -32,7 +32,7 @@ func sameSpec[T any](a, b *T) bool {
 func (s *State) Snapshot(q Query) *View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lists.nodePools == nil { // s was not made by New: an empty cluster
+	if s.lists.nodePools == nil { // s was not made by New: return an empty cluster
 		return &View{Snapshot: &scheduling.Snapshot{Time: q.Time, Catalogs: q.Catalogs}}
 	}
 	s.refresh()
@@ -63,7 +63,7 @@ func (s *State) Snapshot(q Query) *View {
 	return view
 }
 
-// addPools adds the pools that can be planned with.
+// addPools adds the valid pools to the view's snapshot, and the others to LeftOut.
 func (s *State) addPools(view *View, q Query) {
 	list := q.NodePools
 	if list == nil {
@@ -109,7 +109,7 @@ func (s *State) nodeOf(snapshot *scheduling.Snapshot, key nodeKey) *scheduling.N
 	return &snapshot.Nodes[at]
 }
 
-// displace removes pods that need a new place from leaving nodes, and adds pending copies of them.
+// displace removes the pods of leaving nodes that must move to other nodes, and adds pending copies of them.
 func (s *State) displace(snapshot *scheduling.Snapshot, now time.Time) {
 	var moved []*corev1.Pod
 	copies := make(map[types.NamespacedName]displacedPod, len(s.displaced))
@@ -195,7 +195,7 @@ func (s *State) unconfirmed() []ObjectKey {
 }
 
 // Usage returns, for each pool, the capacity of its nodes that have an instance and are not leaving, including their number as "nodes". It
-// uses the capacity of each node's present phase. NodePools show it as status.resources.
+// uses the capacity of each node's present phase. NodePools show the result as status.resources.
 func (v *View) Usage() map[v1.PoolKey]corev1.ResourceList {
 	out := make(map[v1.PoolKey]corev1.ResourceList)
 	for i := range v.Nodes {

@@ -41,7 +41,7 @@ func (l *sortedList[K, V]) values() []V {
 	merged := make([]V, 0, len(l.list)+len(keys))
 	at := 0
 	for _, key := range keys {
-		// the entries before the key are unchanged
+		// copy the entries before the key, which are unchanged
 		offset, found := slices.BinarySearchFunc(l.list[at:], key, func(v V, k K) int { return l.compare(l.keyOf(v), k) })
 		merged = append(merged, l.list[at:at+offset]...)
 		at += offset

@@ -30,8 +30,8 @@ type Options struct {
 	DefaultTopologySpread         []corev1.TopologySpreadConstraint
 	UnsupportedVolumeTopologyKeys []string
 	UnsupportedVolumeDrivers      []string
-	// Kinds that must be known before State counts as synced. nil means all kinds, except NodeOverlays, and except the kinds for default
-	// topology spread if there is none.
+	// Kinds that must be known before State counts as synced. nil means all kinds except NodeOverlays. If DefaultTopologySpread is empty,
+	// the kinds for default topology spread are not waited for either.
 	Kinds []Kind
 	// InferGangs also makes gangs of the pods of a LeaderWorkerSet or a JobSet, by their labels, as manifests.Options.InferGangs does.
 	InferGangs bool
@@ -57,18 +57,18 @@ type State struct {
 	// entries are the nodes by identity, see nodeKey; touched are the keys of the entries to recompute.
 	entries map[nodeKey]*entry
 	touched map[nodeKey]struct{}
-	// onNode lists the pods that use room, by the Node to which they are bound, known or not.
+	// onNode lists the pods that use resources of a node, by the name of the Node to which they are bound. The Node may be unknown.
 	onNode map[string]map[types.NamespacedName]*corev1.Pod
 	// orphaned are the names in onNode whose pods are on no node of the cluster.
 	orphaned map[string]struct{}
 	// nodeFacts and claimFacts are what is known about Nodes and NodeClaims in addition to the objects; they are deleted together with the
 	// object.
 	nodeFacts, claimFacts map[string]facts
-	// waiting are the pending pods; shown are the nodes, by name.
+	// waiting are the pending pods. shown are the nodes in the form that views contain, by name.
 	waiting *sortedList[types.NamespacedName, *corev1.Pod]
 	shown   *sortedList[string, *shownNode]
-	// leaving are the shown nodes that are leaving, unlaunched those whose claims state no capacity yet, and incomplete the entries with
-	// objects that are left out.
+	// leaving are the shown nodes that are leaving. unlaunched are the shown nodes whose claims state no capacity yet. incomplete are the
+	// entries with objects that are left out of views.
 	leaving, unlaunched, incomplete map[nodeKey]struct{}
 	// keyless are Nodes that are left out because they have no provider ID.
 	keyless map[string]struct{}
@@ -166,7 +166,7 @@ func New(o Options) (*State, error) {
 }
 
 // Apply applies events, all of them before the next snapshot or none. The error is an *EventError for an event that no watch could produce:
-// a nil object, one without a name, or one of a kind that State does not keep. The call then changes nothing.
+// its object is nil, has no name, or has a kind that State does not keep. The call then changes nothing.
 func (s *State) Apply(events ...Event) error {
 	for i, e := range events {
 		if err := e.check(i); err != nil {
@@ -324,7 +324,7 @@ func (s *State) note(name string, change func(*facts)) bool {
 	}
 	all, on := s.nodeFacts, ""
 	node, claim := m.speakers(s)
-	if claim != nil { // a claim is created before its node, and deleted after it
+	if claim != nil { // prefer the claim: it is created before its Node, and deleted after its Node
 		all, on = s.claimFacts, v1.QualifiedName(claim)
 	} else {
 		on = node.Name

@@ -23,8 +23,8 @@ type store[T metav1.Object] struct {
 
 type stored[T metav1.Object] struct {
 	object T
-	// version is the resourceVersion as a number, or 0 if it is not a number. Versions of one kind can be compared: KEP-5504 made that part
-	// of the API, and it was always true for etcd's revisions.
+	// version is the resourceVersion as a number, or 0 if it is not a number. Versions of objects of one kind can be compared: KEP-5504
+	// guarantees this, and it was always true for etcd's revisions.
 	version uint64
 }
 
@@ -91,7 +91,7 @@ func (s *store[T]) assumed() map[types.NamespacedName]bool { return s.unconfirme
 // get returns the object of the name, or nil.
 func (s *store[T]) get(key types.NamespacedName) T { return s.objects[key].object }
 
-// maxTombstones bounds how many deletions are remembered; no watch is late by more deletions.
+// maxTombstones bounds how many deletions are remembered: more than the number of deletions by which a watch can be late.
 const maxTombstones = 8192
 
 // tombstones remembers the UIDs of the most recently deleted objects. UIDs are never reused.

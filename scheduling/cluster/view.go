@@ -27,7 +27,7 @@ type Query struct {
 // View is the cluster at one moment. It is immutable, except for the fields of the Snapshot struct, which belongs to the caller: lists that
 // it points to are shared with other views.
 type View struct {
-	// Snapshot is the input of plans. Its lists are the same slices as in the previous snapshot if nothing has changed. Its objects are the
+	// Snapshot is the input of plans. A list that has not changed is the same slice as in the previous snapshot. Its objects are the
 	// pointers that State was given, except for three kinds of copies: pods of leaving nodes that need a new place (without spec.nodeName),
 	// the claim of a node without an instance (with the assumed capacity in its status), and a Node without hostname label or allocatable
 	// (with both).
@@ -40,33 +40,33 @@ type View struct {
 	// seconds from the API, and report it with Upsert or Delete: if it was deleted while the watch was interrupted, no event will come.
 	Unconfirmed []ObjectKey
 	// Revision grows when something changes that makes it worthwhile to consolidate again: a pod is bound or removed; a node appears, goes,
-	// is initialised or is marked; a NodePool's spec or an overlay changes. Views of one State with equal revisions do not differ in any of
-	// these.
+	// is initialised or is marked; a NodePool's spec or an overlay changes. Two views of one State with the same Revision do not differ in
+	// any of these.
 	Revision uint64
 }
 
 // NodeState contains the facts about a node that disruption needs in addition to its scheduling.Node.
 type NodeState struct {
-	// Name is the name of its scheduling.Node.
+	// Name is the name of the node's scheduling.Node.
 	Name string
-	// Pool that owns it, or zero if there is none.
+	// Pool is the pool that owns the node; zero if no pool does.
 	Pool v1.PoolKey
 	// Node and Claim as the API has them; at least one is set. Node is set even while the view leaves it out of the snapshot.
 	Node  *corev1.Node
 	Claim *v1.NodeClaim
-	// Pods that are bound to it and have not ended, including those that the snapshot lists as pending because the node is leaving; by
-	// namespace and name.
+	// Pods are the pods that are bound to the node and have not ended, by namespace and name. They include pods that the snapshot lists as
+	// pending because the node is leaving.
 	Pods []*corev1.Pod
-	// ProviderID of the instance; empty while unknown.
+	// ProviderID is the instance's provider ID; empty while it is unknown.
 	ProviderID string
-	// Phase of its start.
+	// Phase is how far the node's start has come.
 	Phase Phase
-	// Marked means that State.Mark was called for it.
+	// Marked means that State.Mark was called for the node.
 	Marked bool
-	// Leaving means that it is marked or being deleted.
+	// Leaving means that the node is marked or being deleted.
 	Leaving bool
-	// NominatedUntil is the time until which it is protected from disruption because pods were planned for it; a time in the past has no
-	// effect, see Nominated.
+	// NominatedUntil is the time until which the node is protected from disruption because pods were planned for it; a time in the past has
+	// no effect, see Nominated.
 	NominatedUntil time.Time
 	// LastPodEvent is when a pod that does not belong to a DaemonSet was last bound to it, ended there or was asked to end. It is the later
 	// of the claim's status.lastPodEventTime and the events after State was synced. Zero if neither is known.
@@ -116,13 +116,14 @@ const (
 	// LeftOutNoInstanceType: the Node belongs to a pool, is not initialised and lacks the label with its instance
 	// type. Its claim, if there is one, represents the node.
 	LeftOutNoInstanceType LeftOutCode = "NoInstanceType"
-	// LeftOutSameProviderID: another object of the kind, LeftOut.Other, has the same provider ID and represents the node: the one that is
-	// not being deleted, else the newer.
+	// LeftOutSameProviderID: another object of the kind, LeftOut.Other, has the same provider ID and represents the node: the object that
+	// is not being deleted, or else the newer object.
 	LeftOutSameProviderID LeftOutCode = "SameProviderID"
 	// LeftOutUnknownNode: the pod is bound to a Node, LeftOut.Other, that is unknown or left out.
 	LeftOutUnknownNode LeftOutCode = "UnknownNode"
 	// LeftOutInvalid: the object can't be parsed, or planning can't compute with it; LeftOut.Other says why. Other objects are not
-	// affected, with one exception: the pods of such a node are left out with it. Pods on nodes of such a pool are not left out.
+	// affected, with one exception: the pods of an invalid node are left out with the node. Pods on nodes of an invalid pool are not left
+	// out.
 	LeftOutInvalid LeftOutCode = "Invalid"
 )
 

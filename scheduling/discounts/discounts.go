@@ -80,7 +80,7 @@ func where(c *commitments.Commitment) planning.CostSelector {
 	}
 	switch c.Tenancy {
 	case "":
-	case "default": // also nodes without the label
+	case "default": // also selects nodes without the label
 		out.Requirements = append(out.Requirements, corev1.NodeSelectorRequirement{Key: tenancyLabel, Operator: corev1.NodeSelectorOpNotIn, Values: []string{"dedicated", "host"}})
 	default:
 		out.Requirements = append(out.Requirements, corev1.NodeSelectorRequirement{Key: tenancyLabel, Operator: corev1.NodeSelectorOpIn, Values: []string{c.Tenancy}})
@@ -91,8 +91,9 @@ func where(c *commitments.Commitment) planning.CostSelector {
 // tenancyLabel is the label of Commitment.Tenancy.
 const tenancyLabel = "karpenter.k8s.aws/instance-tenancy"
 
-// Use computes how much of each commitment the snapshot's nodes use, if no other cluster uses any. It counts on-demand nodes that are not
-// leaving, and applies commitments in the cloud's order. A cluster reports this result to the other clusters of its account.
+// Use computes how much of each commitment the snapshot's nodes would use if no other cluster used any commitments. It counts on-demand
+// nodes that are not leaving, and applies commitments in the cloud's order. A cluster reports this result to the other clusters of its
+// account.
 func Use(account *commitments.Account, snapshot *planning.Snapshot) commitments.Uses {
 	if account == nil || snapshot == nil || len(account.Commitments) == 0 {
 		return commitments.Uses{}
@@ -130,7 +131,7 @@ func labelsOf(n *planning.Node) map[string]string {
 }
 
 // Unused returns the commitments of a plan that are partly unused, the largest unused share first. Workloads could be moved to instance
-// types that they cover.
+// types that these commitments cover.
 func Unused(plan *planning.Plan) []planning.CommitmentUse {
 	if plan == nil {
 		return nil

@@ -25,9 +25,9 @@ type Fee struct {
 	Unit string `json:"unit,omitempty"`
 	// Amount is the default, if the fee is chosen without an amount; nil if an amount must be given.
 	Amount *float64 `json:"amount,omitempty"`
-	// PercentOfOnDemand is set if the fee is a percentage of the on-demand price, for nodes of all capacity types; 0 for other fees.
+	// PercentOfOnDemand is the fee as a percentage of the on-demand price, also for nodes of other capacity types. It is 0 for other fees.
 	PercentOfOnDemand float64 `json:"percentOfOnDemand,omitempty"`
-	// Terms state the price of one unit, in USD per hour, and its source. Their names are empty.
+	// Terms state the price of one unit, in USD per hour, and its source. The terms have no names.
 	Terms []planning.CostTerm `json:"terms"`
 }
 

@@ -98,8 +98,8 @@ func parse(item string, known []Fee) (Choice, error) {
 	return c, nil
 }
 
-// Check returns an *Error if the snapshot lacks one of the NodePools. Otherwise the fee of a misspelt NodePool would never be counted. A
-// nil snapshot has no NodePools.
+// Check returns an *Error if the snapshot lacks one of the NodePools. Without this check, a fee with a misspelt NodePool would never be
+// counted. A nil snapshot has no NodePools.
 func (c Choices) Check(s *planning.Snapshot) error {
 	if s == nil {
 		s = &planning.Snapshot{}
@@ -119,9 +119,9 @@ func (c Choices) Check(s *planning.Snapshot) error {
 	return nil
 }
 
-// AddTo returns a model with the terms of the given model, which may be nil, followed by those of the fees. In this order commitments
-// don't cover fees. Percentages of on-demand prices use the snapshot's catalogs. The given model is not changed. If the resulting model
-// is not valid, for example because it already has a term with a fee's name, the error is a *planning.CostModelError.
+// AddTo returns a model with the terms of the given model, which may be nil, followed by the terms of the fees. In this order, commitments
+// don't cover fees. Percentages of on-demand prices use the snapshot's catalogs. The given model is not changed. If the resulting model is
+// not valid, for example because it already has a term with a fee's name, the error is a *planning.CostModelError.
 func (c Choices) AddTo(model *planning.CostModel, s *planning.Snapshot) (*planning.CostModel, error) {
 	if len(c) == 0 {
 		return model, nil

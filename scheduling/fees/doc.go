@@ -8,7 +8,7 @@
 //	…
 //	snapshot.CostModel, err = choices.AddTo(snapshot.CostModel, snapshot)
 //
-// The figures are AWS's public prices for the region us-east-1. Each term states its source, and docs/costs.md lists all of them.
+// The default amounts are AWS's public prices for the region us-east-1. Each term states its source, and docs/costs.md lists all of them.
 //
 // Stability: beta.
 package fees

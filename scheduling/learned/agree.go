@@ -89,8 +89,9 @@ func compareCapacity(a, b *resourcev1.Device) int {
 	return 0
 }
 
-// agreed returns the most frequent devices: the publications are grouped by their shape, and of groups of equal size, the one with the
-// fewest devices is chosen. It also returns the nodes of this group. Each capacity is the lowest among these nodes. list must not be empty.
+// agreed returns the most frequent devices: it groups the publications by their shape and chooses the largest group. If several groups are
+// largest, it chooses the group with the fewest devices. It also returns the nodes of this group. Each capacity is the lowest among these
+// nodes. list must not be empty.
 func agreed(list []publication) (pools []cloudprovider.DevicePool, nodes []string) {
 	groups := map[string][]shape{}
 	for _, p := range list {
@@ -131,8 +132,8 @@ func totalOf(s shape) map[resourcev1.QualifiedName]*resource.Quantity {
 	return out
 }
 
-// leastOf returns the first of equal shapes, with the least capacity of all of them, device by device. If nodes use different names for
-// devices, the devices are numbered.
+// leastOf returns the pools of the first of equal shapes. Each device has the least capacity that it has in any of the shapes. If nodes use
+// different names for devices, the devices are numbered.
 func leastOf(alike []shape) []cloudprovider.DevicePool {
 	first := alike[0]
 	out := make([]cloudprovider.DevicePool, len(first.pools))

@@ -52,8 +52,8 @@ type typeKey struct {
 }
 
 // Apply replaces Catalogs and NodePools of the snapshot, without changing the objects that they point to: corrected instance types are new
-// objects with the same name. Pools whose instance types differ then have catalogs of their own. Corrections that are Unconfirmed are left
-// out. A nil snapshot is ignored.
+// objects with the same name. A NodePool whose corrected instance types differ from those of other pools gets its own catalog. Corrections
+// that are Unconfirmed are left out. A nil snapshot is ignored.
 func (c *Corrector) Apply(s *scheduling.Snapshot, corrections Corrections) {
 	if s == nil {
 		return

@@ -21,7 +21,7 @@ func attributeOf(driver string, name resourcev1.QualifiedName) attribute {
 	return attribute(driver + "/" + string(name))
 }
 
-// value is an attribute with a value.
+// value is an attribute name with one of its values.
 type value struct {
 	name attribute
 	text string
@@ -78,7 +78,7 @@ type attributeRule struct {
 	// stated are the attributes that templates of the type have; bound are the attributes whose values depend on the offering, which are
 	// not learned.
 	stated, bound map[attribute]bool
-	// alone says that the kind has only one node.
+	// alone is true if the kind has only one node.
 	alone bool
 }
 

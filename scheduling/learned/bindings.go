@@ -20,7 +20,8 @@ func unbound(pools []cloudprovider.DevicePool) []cloudprovider.DevicePool {
 	return out
 }
 
-// boundAs returns the pools with the bindings of the template's pools of the same suffix, for devices that exist and don't state a value.
+// boundAs returns the pools with the bindings of those template pools that have the same suffix. A binding is only added for devices that
+// exist in the pool and that don't state a value for its attribute.
 func boundAs(pools, stated []cloudprovider.DevicePool) []cloudprovider.DevicePool {
 	out := slices.Clone(pools)
 	for i := range out {

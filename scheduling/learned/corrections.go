@@ -26,7 +26,7 @@ type Correction struct {
 	Pool         v1.PoolKey
 	InstanceType string
 	Driver       string
-	// Pools replace the driver's pools of the instance type.
+	// Pools replace the instance type's device pools of the driver.
 	Pools []cloudprovider.DevicePool
 	// Nodes are up to two nodes that published the devices, sorted; they may be deleted.
 	Nodes []string
@@ -49,7 +49,7 @@ func compareCorrections(a, b Correction) int {
 // Corrections are sorted by pool, instance type and driver.
 type Corrections []Correction
 
-// Since returns the corrections that before does not contain, or contains with other devices.
+// Since returns the corrections that before does not contain, or that it contains with different devices.
 func (c Corrections) Since(before Corrections) Corrections {
 	return slices.DeleteFunc(slices.Clone(c), func(one Correction) bool {
 		return slices.ContainsFunc(before, func(old Correction) bool { return compareCorrections(old, one) == 0 && same(old.Pools, one.Pools) })
@@ -57,11 +57,11 @@ func (c Corrections) Since(before Corrections) Corrections {
 }
 
 // Devices learns from a snapshot whose catalogs are the provider's own. Initialised nodes take precedence: for a pool and an instance type,
-// at most the newest 32 count. Of their publications, the most frequent is used; if several are equally frequent, the one with the fewest
-// devices. Each capacity is the lowest among the nodes with these devices. If a single node has fewer devices than the instance type lists,
-// its correction is Unconfirmed. If there are no nodes, or a single node with fewer devices than known before, annotations of NodePools are
-// used. If a driver has published nothing on a node, nothing is learned about the next node. Devices that equal those of the instance type
-// are not a correction.
+// only the newest 32 nodes are used. Of the devices that these nodes publish, the most frequent are used. If several publications are
+// equally frequent, the one with the fewest devices is used. Each capacity is the lowest among the nodes with these devices. If a single
+// node has fewer devices than the instance type lists, its correction is Unconfirmed. If there are no nodes, or a single node with fewer
+// devices than known before, annotations of NodePools are used. If a driver has published nothing on a node, nothing is learned about the
+// next node. Devices that equal those of the instance type are not a correction.
 //
 // Problems are annotations that can't be read, each an *AnnotationError; they count as empty. In a snapshot without a time, corrections
 // don't become too old.

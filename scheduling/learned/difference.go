@@ -15,8 +15,7 @@ import (
 const maxWords = 4
 
 // difference describes where published devices differ from the instance type: in numbers of devices, and in values of capacity and
-// attributes that the type lists. It omits values that the type does not list. Values that standsIn reports, on either side, are not
-// compared.
+// attributes that the type lists. It omits values that the type does not list. Values for which standsIn returns true are not compared.
 func difference(stated, have []cloudprovider.DevicePool) string {
 	if len(stated) == 0 {
 		return fmt.Sprintf("%s in place of none", countOf(have))

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// MaxAnnotationBytes bounds what Corrections.Annotation writes. If there are more, the corrections that were seen least recently are
-	// left out.
+	// MaxAnnotationBytes bounds what Corrections.Annotation writes. If the corrections need more bytes, those that were seen least recently
+	// are left out.
 	MaxAnnotationBytes = 32 << 10
 	// maxRecords is how many corrections an annotation has at most.
 	maxRecords = 64
@@ -52,7 +52,7 @@ type record struct {
 }
 
 // Annotation returns the corrections of a pool, for v1.LearnedDevicesAnnotationKey: JSON, packed by gzip, as base64. The annotation is
-// empty if there are none, and has at most MaxAnnotationBytes.
+// empty if the pool has no corrections. It has at most MaxAnnotationBytes.
 func (c Corrections) Annotation(pool v1.PoolKey) string {
 	var list []record
 	for i := range c {

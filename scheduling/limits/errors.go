@@ -11,7 +11,7 @@ import (
 
 // ExceededError says that a pool's limit leaves no room for a node.
 type ExceededError struct {
-	// Pool whose limit it is.
+	// Pool is the pool with the limit.
 	Pool v1.PoolKey
 	// Resource that is limited; "nodes" is the number of nodes.
 	Resource corev1.ResourceName

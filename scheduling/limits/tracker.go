@@ -11,7 +11,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ResourceNodes is the name under which a NodePool limits how many nodes it has. Every node takes 1 of it, regardless of its capacity.
+// ResourceNodes is the resource name with which a NodePool limits its number of nodes. Every node uses 1 of this resource, regardless of
+// its capacity.
 const ResourceNodes corev1.ResourceName = "nodes"
 
 // Tracker holds the entries of all pools. It is safe for concurrent use: if two reservations fit separately but not together, one is
@@ -76,9 +77,9 @@ func (t *Tracker) Reserve(pool v1.PoolKey, id string, capacity corev1.ResourceLi
 	return nil
 }
 
-// Observe adds a node in its current phase, or updates its entry, regardless of limits, because the node exists. The phase can't become
-// planned again: an entry that is launching or in a later phase does not go back. The error is an *EntryError for an empty ID, an unknown
-// phase or such a step back.
+// Observe adds a node in its current phase, or updates its entry, regardless of limits, because the node exists. The phase of an entry that
+// is launching, or in a later phase, can't become planned again. The error is an *EntryError for an empty ID, for an unknown phase, or for
+// a phase that would become planned again.
 func (t *Tracker) Observe(pool v1.PoolKey, id string, phase Phase, capacity corev1.ResourceList) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -255,8 +256,8 @@ func (a *account) sums(p Phase) []corev1.ResourceList {
 
 // room returns an *ExceededError for the first limit, by name, that a node of the given capacity would exceed. If a pool is over any of its
 // limits, it launches no node, even one that needs nothing of this resource. A pool created as v1alpha5 also launches none once nodes with
-// instances use up a limit, because early releases compared the recorded usage, which counts these nodes. So nodes that are planned
-// together don't refuse each other by that rule.
+// instances use up a limit, because early releases compared the recorded usage, which counts these nodes. This second rule does not count
+// planned nodes, so nodes that are planned together don't keep each other from being launched.
 func (a *account) room(pool v1.PoolKey, capacity corev1.ResourceList) error {
 	early := pool.Generation == v1.GenerationV1Alpha5
 	for _, name := range slices.Sorted(maps.Keys(a.limits)) {
