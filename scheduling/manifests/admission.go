@@ -86,8 +86,8 @@ func (l *loader) newAdmission() admission {
 	return a
 }
 
-// defaultsOf completes a LimitRange item the way the API does: a missing default limit is the maximum; a missing
-// default request is the default limit, or else the minimum.
+// defaultsOf completes a LimitRange item the way the API does: a missing default limit becomes the maximum. A missing default request
+// becomes the default limit, or else the minimum.
 func defaultsOf(item *corev1.LimitRangeItem) containerDefaults {
 	d := containerDefaults{requests: maps.Clone(item.DefaultRequest), limits: maps.Clone(item.Default)}
 	fillIn(&d.limits, item.Max)
@@ -186,8 +186,8 @@ func (a *admission) resolveRuntimeClass(l *loader, p admissible) {
 	}
 }
 
-// mergeNodeSelector adds the node selector of the RuntimeClass to the pod's. If the pod states another value, the API server would refuse
-// it; here the pod's value counts, with a warning.
+// mergeNodeSelector adds the node selector of the RuntimeClass to the pod's node selector. If the pod states another value for a key, the
+// API server would refuse the pod. Here the pod's value is used, with a warning.
 func (a *admission) mergeNodeSelector(l *loader, p admissible, class *nodev1.RuntimeClass) {
 	if len(class.Scheduling.NodeSelector) == 0 {
 		return

@@ -12,8 +12,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Requests beyond these amounts can't be intended: hardly any node is that large, or no process is that small. The usual cause is a unit
-// that was left out or mixed up: cpu "2000" for 2000m, memory "512" for 512Mi, memory "100m" (a tenth of a byte) for 100Mi.
+// Requests above unlikelyCPU, or below the two numbers of bytes, are probably mistakes: hardly any node is that large, and no process is
+// that small. The usual cause is a unit that was left out or mixed up: cpu "2000" for 2000m, memory "512" for 512Mi, memory "100m" (a tenth
+// of a byte) for 100Mi.
 //
 // scheduling.ImpossibleRequest finds amounts that no node can have.
 const (
@@ -21,7 +22,7 @@ const (
 	unlikelyCPU = 250
 	// tooFewBytes is the size of a page or a block group: a request for less memory or disk must be a mistake.
 	tooFewBytes = 64 << 10
-	// unlikelyBytes is an improbably small request for memory or disk: no program starts in less.
+	// unlikelyBytes is an improbably small request for memory or disk: no program can start with less.
 	unlikelyBytes = 1 << 20
 )
 
@@ -34,7 +35,7 @@ const (
 	impossible
 )
 
-// judgeAmount says whether an amount of a resource is plausible, and if not, what was probably meant.
+// judgeAmount says whether an amount of a resource is plausible. If it is not, the text says what was probably meant.
 func judgeAmount(name corev1.ResourceName, amount resource.Quantity) (verdict, string) {
 	switch {
 	case amount.Sign() < 0:
@@ -63,7 +64,7 @@ func negativeHint(amount resource.Quantity) string {
 	return fmt.Sprintf("; did you mean %q?", inShort(positive))
 }
 
-// divisible reports whether the resource can be requested in fractions; devices are whole numbers.
+// divisible reports whether fractions of the resource can be requested. Devices can only be requested as whole numbers.
 func divisible(name corev1.ResourceName) bool { return !strings.Contains(string(name), "/") }
 
 func judgeCPU(amount resource.Quantity, tooMuch bool) (verdict, string) {

@@ -86,8 +86,8 @@ func (l *loader) assemble() *Result {
 	return result
 }
 
-// admitAll completes the pods of the input, and the templates of DaemonSets, whose pods only count for the room that they need. Templates
-// of other workloads are completed when pods are made from them.
+// admitAll completes the pods of the input, and the templates of DaemonSets. No pods are made from these templates: planning only subtracts
+// their requests from nodes. Templates of other workloads are completed when pods are made from them.
 func (l *loader) admitAll() {
 	l.admission = l.newAdmission()
 	for _, e := range l.objects.pods {
@@ -103,7 +103,8 @@ func (l *loader) admitAll() {
 	}
 }
 
-// completeStorageClasses fills in the API's default for the binding of volumes: they are created at once, in any zone.
+// completeStorageClasses fills in the API's default for the binding of volumes: Immediate, so that volumes are created at once, in any
+// zone.
 func (l *loader) completeStorageClasses() {
 	for _, e := range l.objects.storageClasses {
 		if e.object.VolumeBindingMode == nil {
@@ -139,7 +140,7 @@ func (l *loader) addNamespaces(machines []machine, unbound ...[]*corev1.Pod) {
 	}
 }
 
-// nodePools lists the pools, and says which can't launch and which node classes are missing.
+// nodePools lists the pools. It adds warnings for pools that can't launch nodes and for missing node classes.
 func (l *loader) nodePools() []scheduling.NodePool {
 	var list []scheduling.NodePool
 	classes := make(map[classKey]bool, len(l.objects.nodeClasses))
@@ -169,7 +170,7 @@ func (l *loader) nodePools() []scheduling.NodePool {
 	return list
 }
 
-// notReady returns why a pool of a running cluster must not launch nodes; a manifest has no such state.
+// notReady returns why a pool of a running cluster must not launch nodes, or "". A pool that was never applied has no such state.
 func notReady(pool *v1.NodePool) string {
 	if pool.DeletionTimestamp != nil {
 		return "it is being deleted"

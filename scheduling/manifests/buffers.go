@@ -85,7 +85,7 @@ func (l *loader) refuseTakenNames(resolved []buffers.Resolved, origins map[types
 	}
 }
 
-// addRequestKind adds ProvisioningRequest. Its earlier version v1beta1 has the same fields.
+// addRequestKind adds ProvisioningRequest. The earlier version v1beta1 of this kind has the same fields.
 func addRequestKind(kinds map[groupKind]kind) {
 	kinds[groupKind{autoscalingv1.Group, autoscalingv1.KindProvisioningRequest}] = kind{
 		version: autoscalingv1.Version, older: []string{"v1beta1"}, namespaced: true, ours: true,

@@ -13,9 +13,9 @@ import (
 type Settings struct {
 	// Names of the ConfigMaps, in any namespace. Without names, all ConfigMaps are skipped like objects of an unknown kind.
 	Names []string
-	// Apply is called with each of them, by namespace and name, after all objects are read and before Options.Conversion is called, which
-	// may use their values. If it returns an error, the input is refused; each of several errors (Unwrap() []error) is a problem. Nil means
-	// that they are skipped.
+	// Apply is called with each of these ConfigMaps, by namespace and name, after all objects are read. Options.Conversion is called later
+	// and may use their values. If Apply returns an error, the input is refused; each of several errors (Unwrap() []error) is a problem.
+	// Nil means that the ConfigMaps are skipped.
 	Apply func(ConfigMap) error
 }
 

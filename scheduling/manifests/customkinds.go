@@ -14,12 +14,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests/internal/operators"
 )
 
-// WorkloadKind is a kind of object outside of Kubernetes that keeps pods which are made from templates in the object.
+// WorkloadKind is a kind of another project whose objects contain pod templates, from which a controller makes pods.
 type WorkloadKind struct {
-	// Group and Kind identify it, for all versions.
+	// Group and Kind identify the kind, for all of its versions.
 	Group, Kind string
-	// Parts are its pod templates. Nil: the kind is one of those whose pods this package computes, because a template and a count do not
-	// suffice (LeaderWorkerSet, SparkApplication, ScheduledSparkApplication, Service of Knative); objects of other kinds are skipped.
+	// Parts are the kind's pod templates. Nil is for kinds whose pods this package computes, because a template and a count do not suffice:
+	// LeaderWorkerSet, SparkApplication, ScheduledSparkApplication and Service of Knative. Objects of other kinds without Parts are
+	// skipped.
 	Parts []WorkloadPart
 }
 
@@ -102,7 +103,7 @@ func (l *loader) readCustom(d document, wk *WorkloadKind) bool {
 	return true
 }
 
-// exported returns the kind as package operators has it.
+// exported converts the kind to the type of package operators.
 func (g groupKind) exported() operators.Kind { return operators.Kind{Group: g.group, Kind: g.kind} }
 
 // templatesAt returns the templates at the paths of a kind, with their counts.
@@ -195,7 +196,7 @@ func (o *customObject) workloads(at origin) []workload {
 	return list
 }
 
-// addCustom adds the workloads of an object unless the input has pods of it, or objects between it and its pods.
+// addCustom adds the workloads of an object, unless the input has pods of the object, or objects between the object and its pods.
 func (l *loader) addCustom(e entry[*customObject], owners *ownership, add func(w workload, present int)) {
 	o := e.object
 	group, _, _ := strings.Cut(o.APIVersion, "/")

@@ -21,7 +21,7 @@ type document struct {
 	groupKind  groupKind
 	apiVersion string
 	kind       kind
-	// older says that the document has an older version than the one that is read for its kind.
+	// older is true if the version of the document is older than the version that is read for its kind.
 	older bool
 	// version is the version in apiVersion.
 	version string
@@ -84,7 +84,7 @@ func (l *loader) readObject(o origin, h header, text []byte) {
 		l.skip(d)
 	case convertible != nil:
 		convertible(l, d)
-	case !known || !readable: // the kind is unknown, or its version is
+	case !known || !readable: // the kind or its version is unknown
 		l.problem(o, ProblemVersion, h.kind, "apiVersion", l.unknownVersion(d))
 	default:
 		if d.older {
@@ -167,8 +167,8 @@ func (l *loader) fill(d document, object decodable) bool {
 	return true
 }
 
-// decodeStrict decodes an object, and returns unknown and repeated fields as a list of errors. Quantities that would take minutes to parse
-// are refused before they are read.
+// decodeStrict decodes an object, and returns unknown and repeated fields as a list of errors. It refuses quantities that would take
+// minutes to parse before it reads them.
 func decodeStrict(text []byte, object any) ([]error, error) {
 	if err := quantities.CheckJSON(text, reflect.TypeOf(object)); err != nil {
 		return nil, err
@@ -224,13 +224,13 @@ func (l *loader) nameOf(d document) string {
 
 // accept completes the metadata of an object. It refuses the object if it has no valid name or exists already.
 func (l *loader) accept(d document, object decodable) bool {
-	object.SetManagedFields(nil) // planning does not need to know who set which field, and this is often the larger half of an object
+	object.SetManagedFields(nil) // planning does not use managed fields, which are often more than half of an object
 	if d.kind.ours {
 		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{
 			Group: d.groupKind.group, Version: d.keptVersion(), Kind: d.groupKind.kind,
 		})
 	} else {
-		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // typed clients also return objects without apiVersion and kind
+		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // like typed clients, which return objects without apiVersion and kind
 	}
 	switch {
 	case !d.kind.namespaced:

@@ -127,8 +127,8 @@ func (l *loader) malformedLine(o origin, line int, err error) {
 // header contains the fields that identify the kind of an object.
 type header struct{ apiVersion, kind string }
 
-// list reports whether the object is a list, and the default kind of its items. hasItems says whether it has a field items: without the
-// field, only the kind List is certainly a list.
+// list reports whether the object is a list, and returns the default kind of its items. hasItems says whether the object has a field items.
+// Without this field, only the kind List is certainly a list.
 func (h header) list(hasItems bool) (items header, ok bool) {
 	name, isList := strings.CutSuffix(h.kind, "List")
 	switch {
@@ -175,7 +175,7 @@ func toolFile(name string, h header) string {
 	}
 	stem := strings.TrimSuffix(strings.TrimSuffix(base, ".yaml"), ".yml")
 	switch {
-	case stem == base: // the name of a stream, or a file of another kind
+	case stem == base: // the name of a stream, or a file that is not YAML
 		return ""
 	case stem == "kustomization":
 		return "it lists files for Kustomize and is no object; plan what \"kubectl kustomize " + dir + "\" prints"
@@ -230,7 +230,7 @@ func explainJSON(text []byte, start int, err error) error {
 	return err
 }
 
-// readJSONObject reads the object at o, a list or a single one. A list passes the kind of its items to items that don't state their own
+// readJSONObject reads the object at o: a list or a single object. A list passes the kind of its items to items that don't state their own
 // kind, as in a PodList.
 func (l *loader) readJSONObject(o origin, inherited header) {
 	data := l.sources[o.source].Data
@@ -293,7 +293,7 @@ func (l *loader) readJSONItems(o origin, items doctree.Span, inherited header) {
 	}
 }
 
-// scalarText decodes a JSON string; for other values it leaves into unchanged, which is later refused as missing.
+// scalarText decodes a JSON string; for other values it leaves into unchanged, so that the field is later refused as missing.
 func scalarText(data []byte, at doctree.Span, into *string) error {
 	if data[at.Start] != '"' {
 		return nil

@@ -41,7 +41,7 @@ func statefulSetWorkload(o origin, s *appsv1.StatefulSet) workload {
 }
 
 // templateHash distinguishes revisions of a Deployment, like the label that the Deployment controller sets. The value differs from the
-// cluster's, which depends on the controller's version.
+// value in a cluster, which depends on the controller's version.
 func templateHash(template *corev1.PodTemplateSpec) string {
 	text, err := json.Marshal(template)
 	if err != nil {
@@ -77,7 +77,7 @@ func kindOrder(kind string) int {
 	return len(kinds)
 }
 
-// countReplicas refuses the workload that exceeds the bound, before any pod is made.
+// countReplicas refuses the workload with which the number of pods exceeds Limits.Replicas, before any pod is made.
 func (l *loader) countReplicas(list []workload) bool {
 	total := 0
 	for i := range list {
@@ -110,7 +110,7 @@ func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given 
 	namespace, prefix := w.object.GetNamespace(), l.freePrefix(w, prefixes, given)
 	shared := joinLabels(w.template.Labels, w.labels)
 	owners := []metav1.OwnerReference{w.owner}
-	// Pods of one workload share common parts, so a snapshot must not be changed.
+	// Pods of one workload share memory for their common parts, so a snapshot must not be changed.
 	pods := make([]corev1.Pod, w.count)
 	l.objects.pods = slices.Grow(l.objects.pods, w.count)
 	for i := range pods {
@@ -132,8 +132,8 @@ func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given 
 	}
 }
 
-// freePrefix returns the workload's name, followed by its kind as often as necessary to make its pods' names different from all others. Two
-// prefixes give the same name only if they are equal, because a number follows.
+// freePrefix returns the workload's name, followed by its kind as often as necessary to make its pods' names different from those of all
+// other pods. A number follows the prefix, so two prefixes can give the same name only if they are equal.
 func (l *loader) freePrefix(w *workload, prefixes map[podPrefix]bool, given int) string {
 	namespace, name := w.object.GetNamespace(), w.object.GetName()
 	for ; ; name += "-" + strings.ToLower(w.kind) {
@@ -199,8 +199,8 @@ const (
 	groupBatch = "batch"
 )
 
-// ownership knows which objects of the input have pods, ReplicaSets or Jobs in the input. Objects are identified by kind and name, because
-// a dump without UIDs still contains the names of owners.
+// ownership says which objects of the input have pods, ReplicaSets or Jobs in the input. Objects are identified by kind and name, because a
+// dump without UIDs still contains the names of owners.
 type ownership struct {
 	// count is how many pods of the input name the owner.
 	count map[objectKey]int
@@ -250,7 +250,7 @@ func (l *loader) ownership() *ownership {
 	return own
 }
 
-// noteMembers fills in the members. Only objects of Options.Workloads need them.
+// noteMembers fills in own.members. Only objects of Options.Workloads need this field.
 func (l *loader) noteMembers(own *ownership) {
 	labels := operators.OwnerLabels()
 	noteLabels := func(object metav1.Object) {
@@ -260,7 +260,7 @@ func (l *loader) noteMembers(own *ownership) {
 			}
 		}
 	}
-	// A manifest may have such a label, too; only a controller sets owner references.
+	// Labels count only on objects with owner references: manifests may have the label too, but only controllers set owner references.
 	note := func(object metav1.Object) {
 		for _, ref := range object.GetOwnerReferences() {
 			own.members[ownerKey(object, ref)] = true

@@ -55,14 +55,14 @@ type gangReader struct {
 	l      *loader
 	reader *podgroups.Reader
 	known  map[podgroups.Key]*podgroups.Object
-	// first is the group as its first member describes it.
+	// first is, for each group, its description by its first member.
 	first   map[podgroups.Key]podgroups.Named
 	members map[podgroups.Key][]podgroups.Member
-	// origins are the places of the pods in the input; nil until originOf is called.
+	// origins are the positions of the pods in the input; nil until originOf is called.
 	origins map[scheduling.PodKey]origin
 }
 
-// add makes the pod a member of the first group that it names and that is described.
+// add makes the pod a member of a group: the first of the groups that it names whose description is known.
 func (b *gangReader) add(pod *corev1.Pod) {
 	group := b.l.groupOfPod[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}]
 	for _, named := range b.reader.NamedIn(pod, group) {
@@ -81,7 +81,7 @@ func (b *gangReader) add(pod *corev1.Pod) {
 	}
 }
 
-// addSucceeded counts a pod that has succeeded if its group counts such pods.
+// addSucceeded adds a succeeded pod to its group if the group counts succeeded pods and has other members.
 func (b *gangReader) addSucceeded(pod *corev1.Pod) {
 	for _, named := range podgroups.OfSucceeded(b.reader.NamedIn(pod, "")) {
 		if len(b.members[named.Group]) > 0 {
@@ -97,7 +97,7 @@ func (b *gangReader) missing(pod *corev1.Pod, object podgroups.Key) {
 	})
 }
 
-// originOf returns the place of the pod in the input, or that of the workload that it is made from.
+// originOf returns the position in the input of the pod, or of the workload that the pod is made from.
 func (b *gangReader) originOf(pod *corev1.Pod) origin {
 	if b.origins == nil {
 		b.origins = make(map[scheduling.PodKey]origin, len(b.l.objects.pods))
@@ -152,7 +152,7 @@ func keyOfGroup(o *podgroups.Object) podgroups.Key {
 	return podgroups.Key{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
-// originWhere returns the place of the first PodGroup for which the function is returns true.
+// originWhere returns the position in the input of the first PodGroup for which the function is returns true.
 func (b *gangReader) originWhere(is func(*podgroups.Object) bool) origin {
 	for _, e := range b.l.objects.podGroups {
 		if is(&e.object.Object) {

@@ -17,8 +17,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Objects of all generations of the node autoscaling API are converted to v1, and keep their identity: names of v1alpha5 objects are
-// separate.
+// Objects of all generations of the node autoscaling API are converted to v1, and keep their identity: an object of v1alpha5 and another
+// object may have the same name.
 
 // only is a map with one entry: the version that is converted, with its decoder.
 func only(version string, decode func(*loader, document)) map[string]func(*loader, document) {
@@ -46,7 +46,7 @@ func decodeOlder(empty func() kinds.Object) func(*loader, document) {
 }
 
 // convertOlder converts all objects of older generations together, because a NodeClaim's lifetime is in its pool, which may be of any
-// generation. An object that can't be converted is a problem with all its reasons.
+// generation. For an object that can't be converted, it records a problem with all reasons.
 func (l *loader) convertOlder() {
 	older := l.objects.older
 	if len(older) == 0 {
@@ -159,7 +159,7 @@ func (l *loader) firstGenerationInUse() bool {
 	return false
 }
 
-// renameDoNotEvict renames the annotation karpenter.sh/do-not-evict to the present one, with a warning.
+// renameDoNotEvict replaces the annotation karpenter.sh/do-not-evict by karpenter.sh/do-not-disrupt, with a warning.
 func (l *loader) renameDoNotEvict(o origin, kind, name, path string, meta *metav1.ObjectMeta) {
 	const old = v1beta1.DoNotEvictAnnotationKey
 	value, ok := meta.Annotations[old]

@@ -71,7 +71,7 @@ type objects struct {
 	nodeClasses            []entry[kinds.NodeClass]
 	// custom are objects of Options.Workloads.
 	custom []entry[*customObject]
-	// older are objects of node autoscaling of generations before v1, until they are converted.
+	// older are objects of the node autoscaling API of generations before v1, until they are converted.
 	older []entry[kinds.Object]
 }
 
@@ -97,13 +97,14 @@ type kind struct {
 	namespaced bool
 	// ours says that objects keep apiVersion and kind, because the file format of the kind needs them.
 	ours bool
-	// nodeClass says that its objects are node classes.
+	// nodeClass says that the kind's objects are node classes.
 	nodeClass bool
 	// upgrade changes an object of an older version whose meaning differs in the current one; may be nil.
 	upgrade func(object any)
 	// decode decodes an object and keeps it.
 	decode func(l *loader, d document)
-	// converted are the versions with another form, each with its decoder: their objects are collected and then converted together.
+	// converted has the versions with other fields than version, each with its decoder. Their objects are collected and then converted
+	// together.
 	converted map[string]func(l *loader, d document)
 }
 
@@ -184,7 +185,7 @@ func upgradeBudget(object any) {
 	}
 }
 
-// upgradeBuffer replaces the alpha apiVersion that the buffer was read from.
+// upgradeBuffer sets the present apiVersion in a buffer that was read with its alpha apiVersion.
 func upgradeBuffer(object any) {
 	if buffer, ok := object.(*autoscalingv1beta1.CapacityBuffer); ok {
 		buffer.APIVersion = autoscalingv1beta1.APIVersion

@@ -20,7 +20,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
 
-// Options say how input is read. The zero value is a good start.
+// Options say how input is read. The zero value can be used.
 type Options struct {
 	// Now becomes Snapshot.Time; the package reads no clock. The zero time stays zero.
 	Now time.Time
@@ -44,8 +44,8 @@ type Options struct {
 	// refused, like by an API server that does not serve their version. Empty means that all generations are read.
 	Oldest string
 	// Kinds are the kinds of node classes that the input may contain, with all their generations; aws/convert.Kinds returns those of AWS.
-	// Their groups count as groups of node autoscaling itself. By default there are none: node classes are then skipped like other unknown
-	// kinds.
+	// Their API groups are treated like the groups of node autoscaling itself. If Kinds is empty, node classes are skipped like other
+	// unknown kinds.
 	Kinds kinds.Set
 	// Conversion converts objects of older generations after all objects are read; aws/convert.Conversion does so for AWS. Nil means that
 	// they are refused.
@@ -57,12 +57,12 @@ type Options struct {
 	Workloads []WorkloadKind
 	// Autoscaling says how many pods of a workload are planned if an autoscaler of the input scales it. Empty means AutoscalingCurrent.
 	Autoscaling Autoscaling
-	// InferGangs also makes gangs of the pods of a JobSet, and of each group of a LeaderWorkerSet. Their APIs do not promise that these
-	// pods are placed together: a pod with a place starts, and waits for the others.
+	// InferGangs also makes gangs of the pods of a JobSet, and of each group of a LeaderWorkerSet. The APIs of these kinds do not promise
+	// that the pods are placed together: a pod that is placed starts, and waits for the other pods.
 	InferGangs bool
-	// VolcanoTiers are the node labels of Volcano's network tiers, by the number of a tier ("1") or its name: those with which Volcano's
-	// controller discovers its HyperNodes (networkTopologyDiscovery, source "label"). A tier with a lower number is narrower. With nil,
-	// network topologies of PodGroups are not read.
+	// VolcanoTiers are the node labels of Volcano's network tiers, by the number of a tier ("1") or its name. They are the labels from
+	// which Volcano's controller discovers its HyperNodes (networkTopologyDiscovery, source "label"). A tier with a lower number is
+	// narrower. With nil, network topologies of PodGroups are not read.
 	VolcanoTiers map[string]string
 	// Limits bound the input. Nil means DefaultLimits.
 	Limits *Limits
@@ -76,14 +76,14 @@ type Result struct {
 	// NodeClasses are the node classes of the input, of v1 and of v1beta1, defaulted and validated, by name and kind. Each is of the type
 	// that Options.Kinds makes.
 	NodeClasses []kinds.NodeClass
-	// FirstNodeClasses are the converted node templates, and provider blocks of Provisioners, by name. These names are separate, and only
-	// pools created as v1alpha5 refer to them. See NodeClassOf.
+	// FirstNodeClasses are the node classes that were converted from node templates and from provider blocks of Provisioners, by name.
+	// Their names are separate from those of NodeClasses. Only pools created as v1alpha5 refer to them. See NodeClassOf.
 	FirstNodeClasses []kinds.NodeClass `json:",omitempty"`
 	// Buffers are the capacity buffers of the input with their placeholders, by namespace and name. Their pods are in
 	// Snapshot.Placeholders.
 	Buffers []buffers.Resolved `json:",omitempty"`
 	// Requests are the ProvisioningRequests of the input, by namespace and name, for package scheduling/requests. PodTemplates are the
-	// templates that they refer to, completed like pods of workloads. The snapshot does not contain them.
+	// templates that they refer to, completed like pods of workloads. The snapshot contains neither the requests nor the templates.
 	Requests     []*autoscalingv1.ProvisioningRequest `json:",omitempty"`
 	PodTemplates []*corev1.PodTemplate                `json:",omitempty"`
 	// Warnings are remarks on input that was loaded nevertheless.
@@ -100,9 +100,9 @@ type Result struct {
 
 // Load reads Kubernetes objects into a Snapshot.
 //
-// Input that can't be intended is refused as a whole with a *LoadError that lists every problem of every document: see the ProblemCode
-// constants. Everything else that is questionable becomes a Warning. The result does not depend on the order of the sources, and shares no
-// memory with them. Load keeps no state and may be called from many goroutines.
+// Wrong input is refused as a whole with a *LoadError that lists every problem of every document: see the ProblemCode constants. Everything
+// else that is questionable becomes a Warning. The result does not depend on the order of the sources, and shares no memory with them. Load
+// keeps no state and may be called from many goroutines.
 func Load(sources []Source, opts Options) (*Result, error) {
 	l := newLoader(sources, opts)
 	if l.checkSize() {
@@ -130,8 +130,8 @@ type loader struct {
 	opts    Options
 	limits  Limits
 	sources []Source
-	// firstLive is the index of the first source of a running cluster; the number of sources if there is none. Sources of Options.Former
-	// are before endFormer.
+	// firstLive is the index of the first source of a running cluster; it is the number of sources if no source is of a running cluster.
+	// Sources of Options.Former are before endFormer.
 	firstLive, endFormer int
 	kinds                map[groupKind]kind
 	// strictGroups are the API groups of node autoscaling itself. Skipping an object of these groups would change the plan without a
@@ -250,13 +250,13 @@ func (l *loader) warn(o origin, r remark) {
 const (
 	// DefaultMaxBytes limits the total size of all sources, and the expansion of their YAML aliases: 512 MiB.
 	DefaultMaxBytes = 512 << 20
-	// DefaultMaxObjects bounds the number of objects, each item of a list counted.
+	// DefaultMaxObjects bounds the number of objects. Each item of a list counts as an object.
 	DefaultMaxObjects = 2_000_000
 	// DefaultMaxDepth bounds how deep objects and lists may be nested; schemas of custom resources reach about 40.
 	DefaultMaxDepth = 128
-	// DefaultMaxReplicas bounds the pods that workloads are expanded to, all workloads together.
+	// DefaultMaxReplicas bounds the total number of pods that workloads are expanded to.
 	DefaultMaxReplicas = 1_000_000
-	// DefaultMaxProblems bounds how many problems are listed; the rest are counted.
+	// DefaultMaxProblems bounds how many problems are listed. Further problems are only counted.
 	DefaultMaxProblems = 100
 )
 

@@ -101,7 +101,7 @@ func (l *loader) indexClaims() *claimIndex {
 	return index
 }
 
-// take returns the claim, or nil if it was taken before.
+// take returns the claim and marks it as taken, so that it is joined with one node only. It returns nil if the claim was taken before.
 func (c *claimIndex) take(claim *v1.NodeClaim) *v1.NodeClaim {
 	if claim == nil || c.taken[claim] {
 		return nil
@@ -111,7 +111,7 @@ func (c *claimIndex) take(claim *v1.NodeClaim) *v1.NodeClaim {
 }
 
 func (c *claimIndex) sameProviderID(node *corev1.Node) *v1.NodeClaim {
-	return c.byProvider[node.Spec.ProviderID] // no object is stored under the empty ID
+	return c.byProvider[node.Spec.ProviderID] // no claim is indexed by the empty ID
 }
 
 // stated returns the claim whose status names the node.
@@ -123,7 +123,7 @@ func (c *claimIndex) sameName(node *corev1.Node) *v1.NodeClaim {
 	return unlessOther(c.byName[node.Name], node)
 }
 
-// unlessOther drops a claim whose provider ID belongs to another instance.
+// unlessOther returns the claim, or nil if claim and node have provider IDs: these differ, so they belong to different instances.
 func unlessOther(claim *v1.NodeClaim, node *corev1.Node) *v1.NodeClaim {
 	if claim != nil && claim.Status.ProviderID != "" && node.Spec.ProviderID != "" {
 		return nil

@@ -70,8 +70,8 @@ func (l *loader) awaitsPlace(e entry[*corev1.Pod]) bool {
 	return true
 }
 
-// displaced removes the pods that will need a new place from nodes that are leaving. They are replaced by copies that are not bound to a
-// node.
+// displaced removes the pods that must move to other nodes from nodes that are leaving. It returns copies of these pods that are not bound
+// to a node.
 func (l *loader) displaced(machines []machine) []*corev1.Pod {
 	var budgets *pods.Budgets
 	var list []*corev1.Pod
@@ -83,7 +83,7 @@ func (l *loader) displaced(machines []machine) []*corev1.Pod {
 		if budgets == nil {
 			var err error
 			if budgets, err = pods.NewBudgets(listOf(l.objects.podDisruptionBudgets)); err != nil {
-				return nil // validateBudgets has refused the input
+				return nil // never happens: validateBudgets has refused such input
 			}
 		}
 		var staying []*corev1.Pod

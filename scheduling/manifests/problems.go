@@ -71,7 +71,7 @@ const (
 	ProblemTooLarge ProblemCode = "TooLarge"
 )
 
-// Problem is one reason why the input was refused. It is an error: errors.As finds the first of a LoadError.
+// Problem is one reason why the input was refused. It is an error: errors.As finds the first Problem of a LoadError.
 type Problem struct {
 	// Position is where.
 	Position
@@ -83,7 +83,7 @@ type Problem struct {
 	Path string
 	// Message says what is wrong and what would be right.
 	Message string
-	// First is, for a duplicate, the place of the first object; otherwise it is nil.
+	// First is, for a duplicate, the position of the first object; otherwise it is nil.
 	First *Position
 }
 
@@ -168,7 +168,7 @@ func (p *problems) sort() {
 	})
 }
 
-// Messages for problems of templates that are not rendered yet.
+// Advice that is appended to problems of templates that are not rendered yet.
 const (
 	hintTemplate    = `; it looks like a template: plan what it is rendered to ("helm template" does so for charts)`
 	hintPlaceholder = `; it looks like a placeholder: plan what it is filled in to`
@@ -178,7 +178,7 @@ const (
 // matched, because shells and containers also write them.
 var placeholder = regexp.MustCompile(`\$\{[A-Za-z_]`)
 
-// hintTemplates adds advice to problems on lines of templates, and to problems of invalid YAML if a template is in its source.
+// hintTemplates adds advice to problems on lines of templates, and to problems of invalid YAML if their source contains a template.
 func (l *loader) hintTemplates() {
 	l.problems.sort()
 	var at lineReader
@@ -203,7 +203,7 @@ type lineReader struct {
 	// number is the number of the first line of rest, counted from 1.
 	number int
 	rest   []byte
-	// templates and placeholders say whether the source has any.
+	// templates and placeholders say whether the source contains templates or placeholders.
 	templates, placeholders bool
 }
 

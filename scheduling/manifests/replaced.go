@@ -54,7 +54,7 @@ func (l *loader) replace(d document, key objectKey, live decodable) {
 // keepServerFields gives an object the status of the object that it replaces. A claim without a volume also gets the volume.
 func keepServerFields(object, live decodable) {
 	if _, isPod := object.(*corev1.Pod); isPod {
-		return // the status of the live pod belongs to its old place
+		return // the status of the live pod is about the node where it runs
 	}
 	if claim, ok := object.(*corev1.PersistentVolumeClaim); ok {
 		if was, ok := live.(*corev1.PersistentVolumeClaim); ok && claim.Spec.VolumeName == "" {
@@ -138,9 +138,9 @@ func (l *loader) isFormer(o origin, uid, created string) bool {
 	return o.source >= l.firstLive && o.source < l.endFormer && uid == "" && created == ""
 }
 
-// superseded reports whether an object is not read because of Options.Former: it is a manifest there, or an object of the cluster for which
-// only Options.Former has a manifest. The pods of such an object are also left out. known says that a source has read an object of this
-// key.
+// superseded reports whether an object is not read because of Options.Former: it is a manifest of Options.Former, or an object of the
+// cluster for which only Options.Former has a manifest. The pods of such an object are also left out. known says that another source has an
+// object with this key.
 func (l *loader) superseded(d document, key objectKey, object decodable, known bool) bool {
 	created := ""
 	if t := object.GetCreationTimestamp(); !t.IsZero() {

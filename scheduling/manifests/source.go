@@ -74,7 +74,7 @@ func readFile(name string, limit int64) (Source, error) {
 	if err != nil {
 		return Source{}, fmt.Errorf("reading manifests: %w", err)
 	}
-	defer file.Close() // nothing was written, so closing can't lose anything
+	defer file.Close() // the file was only read, so an error of Close does not matter
 	return readWithin(name, file, limit)
 }
 

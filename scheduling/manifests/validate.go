@@ -23,7 +23,7 @@ func (l *loader) validate() {
 		l.validatePodSpec(t.origin, t.kind, qualifiedName(t.object), t.path+".spec", &t.template.Spec)
 	}
 	for _, e := range l.objects.replicationControllers {
-		if e.object.Spec.Template == nil { // only here the template may be missing instead of empty
+		if e.object.Spec.Template == nil { // of all kinds, only this one may lack its template: it is a pointer
 			err := field.Required(nil, "must say what its pods are; add it, or see whether the text was cut off here")
 			l.problem(e.origin, ProblemInvalid, "ReplicationController "+qualifiedName(e.object), "spec.template", err.ErrorBody())
 		}
@@ -260,7 +260,7 @@ func validateSpread(path string, c *corev1.TopologySpreadConstraint, refuse func
 	}
 }
 
-// validateAffinityTerms applies the rules of the terms of a pod affinity or anti-affinity; path ends in a dot.
+// validateAffinityTerms checks the terms of a pod affinity or anti-affinity. path ends in a dot.
 func validateAffinityTerms(path string, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm,
 	refuse func(string, *field.Error)) {
 	for i := range required {

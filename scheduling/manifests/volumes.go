@@ -15,7 +15,7 @@ import (
 // AssumedProvisioner is the provisioner of StorageClasses that were assumed because the input does not have them.
 const AssumedProvisioner = "manifests.drawknife.dev/assumed"
 
-// isDefaultClass marks the StorageClass of claims that name none.
+// isDefaultClass is the annotation of the StorageClass that is used for claims without a class.
 const isDefaultClass = "storageclass.kubernetes.io/is-default-class"
 
 // addClaims adds the volume claims of a StatefulSet's pod, and references to them in the pod. If a volume of the template has the name of a
@@ -128,7 +128,7 @@ func (l *loader) resolveStorage() {
 		}
 		name := *claim.Spec.StorageClassName
 		if name == "" || known[name] {
-			continue // a claim with an empty class name waits for a volume made by hand
+			continue // a claim with an empty class name waits for a volume that somebody creates
 		}
 		known[name] = true
 		l.assumeStorageClass(e, name)
@@ -149,7 +149,7 @@ func (l *loader) assumeStorageClass(e entry[*corev1.PersistentVolumeClaim], name
 	})
 }
 
-// defaultStorageClass returns the newest class that is marked as the default; of equally old ones the first by name.
+// defaultStorageClass returns the newest class that is marked as the default; of equally old classes, it returns the first by name.
 func (l *loader) defaultStorageClass() string {
 	var best *storagev1.StorageClass
 	for _, e := range l.objects.storageClasses {

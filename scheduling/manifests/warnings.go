@@ -24,15 +24,15 @@ const (
 	WarningUnknownField WarningCode = "UnknownField"
 	// WarningDuplicateField: a field was given twice in one object; the last one counts.
 	WarningDuplicateField WarningCode = "DuplicateField"
-	// WarningOldVersion: an object of a replaced apiVersion was read as one of the present version.
+	// WarningOldVersion: an object of a replaced apiVersion was read as an object of the present version.
 	WarningOldVersion WarningCode = "OldVersion"
 	// WarningIncompleteList: a list says that it is incomplete.
 	WarningIncompleteList WarningCode = "IncompleteList"
-	// WarningGated: a pod waits behind scheduling gates and was left out.
+	// WarningGated: a pod has scheduling gates and was left out.
 	WarningGated WarningCode = "Gated"
 	// WarningNominated: a pending pod is nominated for a node by preemption; it is planned there if it has room.
 	WarningNominated WarningCode = "Nominated"
-	// WarningUnknownNode: a pod is bound to a node that is not in the input, and was left out.
+	// WarningUnknownNode: a pod was left out because it is bound to a node that is not in the input.
 	WarningUnknownNode WarningCode = "UnknownNode"
 	// WarningSuspended: a Job or CronJob is suspended and was not expanded.
 	WarningSuspended WarningCode = "Suspended"
@@ -87,7 +87,7 @@ type Warning struct {
 	Code WarningCode `json:"code"`
 	// Object is "Kind namespace/name" of the first object concerned.
 	Object string `json:"object,omitempty"`
-	// Path is the field that the warning is about; empty without a field.
+	// Path is the field that the warning is about; empty if it is about no field.
 	Path string `json:"path,omitempty"`
 	// Message is a sentence for people.
 	Message string `json:"message"`

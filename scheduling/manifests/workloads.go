@@ -82,7 +82,7 @@ type workload struct {
 	kind     string
 	object   metav1.Object
 	template *corev1.PodTemplateSpec
-	// count is the desired number of pods; their ordinals begin at first.
+	// count is the desired number of pods. Their ordinals begin at the value of first.
 	count, first int
 	// perReplica is the number of pods of one replica as an autoscaler counts replicas; scale is the range of replicas of a workload that
 	// scales itself, and nil for other workloads.
@@ -136,7 +136,8 @@ func replicas(count *int32) int {
 // workloads must use different names.
 //
 // A workload with pods in the input is not expanded: the input is then a copy of a cluster, and pods that are missing from it are also
-// missing in the cluster. The ReplicaSets of a Deployment in the input make its pods, and the Jobs of a CronJob make the CronJob's pods.
+// missing in the cluster. A Deployment is not expanded if the input has its ReplicaSets, which make its pods. A CronJob is not expanded if
+// the input has its Jobs.
 func (l *loader) workloadsToExpand() []workload {
 	owners := l.ownership()
 	var list []workload
@@ -314,7 +315,7 @@ func (l *loader) readScaler(d document) bool {
 	return true
 }
 
-// ScaledWorkload is a workload whose number of pods is decided by an autoscaler.
+// ScaledWorkload is a workload whose number of pods an autoscaler decides.
 type ScaledWorkload struct {
 	// Kind, Namespace and Name are those of the workload.
 	Kind, Namespace, Name string
@@ -347,7 +348,7 @@ func (l *loader) autoscale(w *workload) {
 	if !ok {
 		return
 	}
-	// Autoscalers count replicas, and a replica of a workload with groups has several pods.
+	// Autoscalers count replicas. In a workload with groups of pods, one replica has several pods.
 	replicas := w.count / w.perReplica
 	if s.unbounded {
 		s.max = max(replicas, s.min)
@@ -358,7 +359,7 @@ func (l *loader) autoscale(w *workload) {
 	case AutoscalingMax:
 		replicas = s.max
 	default:
-		if replicas > 0 { // at 0 autoscaling is off
+		if replicas > 0 { // autoscaling is off if the workload has 0 replicas
 			replicas = min(max(replicas, s.min), s.max)
 		}
 	}
@@ -378,7 +379,8 @@ func (l *loader) autoscale(w *workload) {
 	})
 }
 
-// noteScaled adds a workload, or adds the numbers to the last entry if that is the same workload, which has several pod templates.
+// noteScaled adds an entry for a workload. If the last entry is for the same workload, which then has several pod templates, it adds the
+// numbers to that entry.
 func (l *loader) noteScaled(w ScaledWorkload) {
 	if n := len(l.scaled); n > 0 {
 		if last := &l.scaled[n-1]; last.Kind == w.Kind && last.Namespace == w.Namespace && last.Name == w.Name {

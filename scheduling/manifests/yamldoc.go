@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// unfoldFactor limits how many times as long as its YAML the JSON of a document may be, if it is longer than unfoldFloor. Longer JSON is
-// treated as an attack by aliases. JSON of the same content is at most about six times as long (escapes).
+// unfoldFactor limits the JSON of a document to this multiple of the length of its YAML, if the JSON is longer than unfoldFloor. Longer
+// JSON is treated as an attack by aliases. Without aliases, the JSON is at most about six times as long as the YAML, because of escapes.
 const (
 	unfoldFactor = 8
 	unfoldFloor  = 4 << 20
@@ -32,8 +32,8 @@ func (l *loader) readYAML(o origin) {
 	for _, doc := range docs {
 		l.readYAMLNode(o, doc)
 		if len(docs) > 1 {
-			// The text has another separator, after a line end that only the YAML parser recognises. Line numbers are those of the first
-			// document.
+			// The YAML parser found several documents, because it also recognises line ends other than \n before a separator. Line numbers
+			// count from the first of these documents.
 			o.document++
 		}
 	}
@@ -161,7 +161,7 @@ func splitBlockList(text []byte) (head []byte, items []doctree.Span, ok bool) {
 			if len(items) > 0 {
 				items[len(items)-1].End = end
 			} else if len(bytes.TrimSpace(line)) > 0 {
-				return nil, nil, false // the items are indented
+				return nil, nil, false // the items are indented: this function does not split them
 			}
 		default:
 			if len(items) == 0 {

@@ -9,6 +9,6 @@
 // The method: JSON is scanned without decoding it. YAML is parsed and written as JSON, as kubectl does. A document is compared with a Go
 // type only if decoding it failed.
 //
-// The cost: one pass over the text. Depth, length of lines, and how much aliases and merge keys may unfold are bounded, so that no text
-// costs much more than its length.
+// The cost: one pass over the text. The depth, the length of lines, and the expansion of aliases and merge keys are bounded, so that the
+// cost of any text is about proportional to its length.
 package doctree

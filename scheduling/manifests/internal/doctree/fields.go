@@ -39,7 +39,8 @@ func splitPath(path string) []string {
 	return steps
 }
 
-// LineOf returns the line of the field at path, or of the closest thing around it that exists.
+// LineOf returns the line of the field at path. If the field does not exist, it returns the line of the innermost value on the path that
+// exists.
 func LineOf(root *yaml.Node, path string) int {
 	line := root.Line
 	node := ResolveAlias(root)
@@ -48,7 +49,7 @@ func LineOf(root *yaml.Node, path string) int {
 		switch node.Kind {
 		case yaml.MappingNode:
 			for i := 0; i+1 < len(node.Content); i += 2 {
-				// The last of two equal keys counts, as it does when decoding.
+				// If two keys are equal, the last one is used, as when decoding.
 				if key, ok := keyText(node.Content[i]); ok && key == step {
 					next, line = node.Content[i+1], node.Content[i].Line
 				}
@@ -67,15 +68,15 @@ func LineOf(root *yaml.Node, path string) int {
 	return line
 }
 
-// WrongField is a field whose value does not have the type it should.
+// WrongField is a field whose value has a wrong type.
 type WrongField struct {
 	Path    string
 	Line    int
 	Message string
 }
 
-// WrongFields compares a document with the type it was to be decoded into and returns every field that does not fit.
-// A decoder stops at the first such field and, for quantities and durations, does not say where it is.
+// WrongFields compares a document with the type into which it could not be decoded, and returns every field with a wrong type. A decoder
+// stops at the first such field. For quantities and durations, it does not name the field.
 func WrongFields(root *yaml.Node, into reflect.Type) []WrongField {
 	var d typeDiagnosis
 	d.visit(root, into, "", root.Line, 0)

@@ -11,14 +11,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Span is a half-open range of bytes of a source.
+// Span is a range of bytes of a source, from Start up to but not including End.
 type Span struct{ Start, End int }
 
 // ErrTooDeep is the error for values that are nested too deeply.
 var ErrTooDeep = errors.New("nested too deeply")
 
-// MaxLine bounds the lines of YAML and the strings of JSON, which a parser copies several times. No object that an API server
-// takes is half as long.
+// MaxLine bounds the lines of YAML and the strings of JSON, which a parser copies several times. No object that an API server accepts is
+// even half as long.
 const MaxLine = 8 << 20
 
 // ErrLongLine is the error for lines and strings that are longer than MaxLine.
@@ -203,7 +203,7 @@ func JSONTree(data []byte, at Span, line, maxDepth int) *yaml.Node {
 
 type jsonTreeParser struct {
 	JSONScanner
-	// line is the line of the byte at counted; positions are visited in ascending order.
+	// line is the line of the byte at position counted. It is computed for ascending positions.
 	line, counted int
 }
 

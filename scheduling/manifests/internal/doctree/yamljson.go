@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// YAML is read as by kubectl: as a notation of JSON. The parser's nodes have line numbers; they are written as JSON, which is then decoded
-// like any other JSON. Unquoted words follow YAML 1.1, where yes, no, on and off are booleans, as in the API server's clients.
+// YAML is read as by kubectl: as a notation of JSON. The parser returns nodes with line numbers. The nodes are written as JSON, which is
+// then decoded like any other JSON. Unquoted words follow YAML 1.1, where yes, no, on and off are booleans, as in the API server's clients.
 
 // ErrAliases is the error for a document whose aliases unfold to far more data than the document contains.
 var ErrAliases = errors.New("the aliases in the document unfold to far more data than the document holds")
@@ -50,9 +50,9 @@ func ParseYAML(text []byte) ([]*yaml.Node, error) {
 // maxBisected bounds the documents that are parsed again and again to find an error.
 const maxBisected = 256 << 10
 
-// offendingLine finds the line that causes the error: the first line up to which the text has the same error. The parser's own line number
-// is only a substitute. For an unfinished construct, the parser names the line where the construct begins. Some errors count lines from 0,
-// others from 1.
+// offendingLine finds the line that causes the error: the first line up to which the text has the same error. If there is no such line, it
+// returns the parser's own line number, which is less exact. For an unfinished construct, the parser names the line where the construct
+// begins. Some errors count lines from 0, others from 1.
 func offendingLine(text []byte, syntax *SyntaxError) int {
 	var ends []int
 	for pos := 0; pos < len(text); pos = EndOfLine(text, pos) {
@@ -64,7 +64,7 @@ func offendingLine(text []byte, syntax *SyntaxError) int {
 		return errors.As(err, &other) && other.message == syntax.message
 	})
 	if i == len(ends) {
-		return syntax.Line // errors without a fixed line
+		return syntax.Line // no line was found for this error
 	}
 	return i + 1
 }
@@ -98,7 +98,7 @@ func newSyntaxError(err error) error {
 	if match == nil {
 		return &SyntaxError{message: text}
 	}
-	line, _ := strconv.Atoi(match[1]) // 0 without a line
+	line, _ := strconv.Atoi(match[1]) // 0 if the message contains no line number
 	return &SyntaxError{Line: line, message: text[len(match[0]):]}
 }
 
@@ -117,7 +117,7 @@ type mergeBudget int
 
 const maxMerges mergeBudget = 100_000
 
-// NodeError is an error in the form of the document, with the node that is wrong.
+// NodeError is a structural error of the document, with the node that causes it.
 type NodeError struct {
 	Node  *yaml.Node
 	Cause error
@@ -353,7 +353,7 @@ func appendText(out []byte, text string) []byte {
 	return append(out, '"')
 }
 
-// EndOfLine returns where the line at pos ends, the line end included.
+// EndOfLine returns the position after the line that contains pos, including its line end.
 func EndOfLine(text []byte, pos int) int {
 	if end := bytes.IndexByte(text[pos:], '\n'); end >= 0 {
 		return pos + end + 1

@@ -28,8 +28,8 @@ type leaderWorkerSet struct {
 	} `json:"spec"`
 }
 
-// readLeaderWorkerSet returns the leaders, one for each group, and the workers, which are the rest of each group. Without a template of
-// their own, leaders have that of workers.
+// readLeaderWorkerSet returns the leaders, one for each group, and the workers, which are the rest of each group. If the set has no
+// template for leaders, leaders have the template of workers.
 func readLeaderWorkerSet(text []byte) (*Object, error) {
 	var set leaderWorkerSet
 	if err := decode(text, &set); err != nil {

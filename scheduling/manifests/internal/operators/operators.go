@@ -35,7 +35,7 @@ func readers() map[Kind]reader {
 
 // Object describes the pods of an object.
 type Object struct {
-	// Templates are its pod templates.
+	// Templates are the object's pod templates.
 	Templates []Template
 	// Suspended is the path of the field that keeps the object from having pods, and empty if it has pods.
 	Suspended string
@@ -47,7 +47,7 @@ type Object struct {
 
 // Template is a pod template with the number of its pods, which is Replicas times PerReplica.
 type Template struct {
-	// Path is the path of the template in the object, and CountPath that of its number of replicas.
+	// Path is the path of the template in the object, and CountPath is the path of its number of replicas.
 	Path, CountPath      string
 	Pod                  *corev1.PodTemplateSpec
 	Replicas, PerReplica int
@@ -63,7 +63,7 @@ type Template struct {
 type Scale struct {
 	// By names the mechanism that scales.
 	By string
-	// Min and Max are the bounds. Max is without meaning if Unbounded is true.
+	// Min and Max are the bounds. Max has no meaning if Unbounded is true.
 	Min, Max  int
 	Unbounded bool
 }
@@ -98,8 +98,9 @@ func Read(kind Kind, text []byte) (*Object, error) {
 	return read(text)
 }
 
-// OwnerLabels returns, for a kind, the label by which its controller marks all pods of an object with the object's name. Between the object
-// and the pods are further objects, so that owner references do not lead from one to the other.
+// OwnerLabels returns, for each kind, the label with which its controller marks all pods of an object; the value is the object's name. The
+// labels are needed because the controllers make further objects between the object and its pods: owner references of pods do not name the
+// object.
 func OwnerLabels() map[Kind]string {
 	return map[Kind]string{
 		{"leaderworkerset.x-k8s.io", "LeaderWorkerSet"}: labelLWS,

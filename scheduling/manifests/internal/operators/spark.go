@@ -300,7 +300,7 @@ func (s *sparkSpec) executors(path string) (int, *Scale, error) {
 	return current, scale, nil
 }
 
-// sparkCores parses the first given amount.
+// sparkCores parses the first amount that is not empty.
 func sparkCores(path, field string, amounts ...sparkAmount) (resource.Quantity, error) {
 	text := string(firstGiven(amounts...))
 	cpu, err := quantities.Parse(text)
@@ -319,7 +319,7 @@ func firstGiven(amounts ...sparkAmount) sparkAmount {
 	return ""
 }
 
-// joined merges maps. If several have the same key, the value of the last one counts.
+// joined merges maps. If several entries have the same key, the value of the last one is used.
 func joined(maps ...map[string]string) map[string]string {
 	var all map[string]string
 	for _, m := range maps {
