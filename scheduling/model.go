@@ -22,8 +22,8 @@ import (
 // use; any number of Solve and Trial calls may run on one Model.
 type Model struct{ c *model.Model }
 
-// Engine returns the internal model, for the other planners of this module. Its type is internal: code outside the module can't do anything
-// with it.
+// Engine returns the internal model, for the other planners of this module. The type of the result is internal, so code outside the module
+// can't use it.
 func (m *Model) Engine() *model.Model {
 	if m == nil {
 		return nil
@@ -47,19 +47,19 @@ func Compile(s *Snapshot, options ...CompileOption) (*Model, error) {
 	return &Model{c}, nil
 }
 
-// Update makes a Model of a later snapshot: the same as Compile(s), at a cost that depends only on the changes. Unchanged parts are
-// recognised by identity: keep the same pointers for the same objects and the same slices for the same lists, as package cluster does. m
-// stays valid.
+// Update makes a Model of a later snapshot. The result is the same as that of Compile(s), but the cost depends only on the changes.
+// Unchanged parts are recognised by identity: keep the same pointers for the same objects and the same slices for the same lists, as
+// package cluster does. m stays valid.
 //
 // If m comes from Compile, or if Update was called on m before, Update compiles all pods and nodes again and records them. Update also
-// compiles everything again for all changes except these: pods that are added, removed, bound or changed, also of new kinds with new node
+// compiles everything again for all changes except these: pods that are added, removed, bound or changed, even if they have new node
 // selectors, topology keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that
 // are added, removed or changed; NodePools and DaemonSets whose status changed. It also compiles everything again in these cases: the first
-// pod with a new resource is added or the last one is removed; pods have limits on spot nodes; the run time of pods is known and
-// reservations end; DaemonSets are added, removed or changed; the first volume of a CSI driver is added or the last one is removed; pods of
-// new namespaces are added while rules select namespaces by their labels. Changes of devices also need compiling: pods that claim devices
-// or request a resource of a DeviceClass, nodes with devices or of a type that publishes devices, and the end of the time in which a node's
-// drivers must publish. Compiled catalogs, and catalogs after overlays, are shared in any case if they have not changed.
+// pod that requests a resource is added, or the last such pod is removed; pods have limits on spot nodes; the run time of pods is known and
+// reservations end; DaemonSets are added, removed or changed; the first volume of a CSI driver is added, or its last volume is removed;
+// pods of new namespaces are added while rules select namespaces by their labels. Changes of devices also need compiling: pods that claim
+// devices or request a resource of a DeviceClass, nodes with devices or of a type that publishes devices, and the end of the time in which
+// a node's drivers must publish. Compiled catalogs, and catalogs after overlays, are shared in any case if they have not changed.
 //
 // Models never change: any number of Solve and Trial calls may run in parallel on m and on earlier models, with unchanged results.
 func (m *Model) Update(s *Snapshot) (*Model, error) {
@@ -76,9 +76,9 @@ func (m *Model) Solve(ctx context.Context, q Query) (*Plan, error) {
 	return answering.Solve(ctx, m.c, q)
 }
 
-// NodePrice returns the present cost of a node of the snapshot: the list price of its offering, with its pool's terms, minus the part that
-// commitments cover. It returns false for an unknown name, and for a node whose instance type or offering is in no catalog. It is safe for
-// concurrent use.
+// NodePrice returns the present cost of a node of the snapshot: the list price of its offering, changed by the cost model's terms for its
+// pool, minus the part that commitments cover. It returns false for an unknown name, and for a node whose instance type or offering is in
+// no catalog. It is safe for concurrent use.
 func (m *Model) NodePrice(name string) (NodePrice, bool) {
 	return newnodes.NodePrice(m.c, name)
 }
@@ -88,8 +88,8 @@ func (m *Model) NodePrice(name string) (NodePrice, bool) {
 // safe for concurrent use. The types must not be changed afterwards.
 type CompiledCatalog struct{ c model.CompiledCatalog }
 
-// CompileCatalog makes a list of instance types ready for planning. It refuses with a *SnapshotError the same errors in a catalog that
-// Compile refuses: a null type, an empty or repeated name, a price or an amount that is not a valid number.
+// CompileCatalog makes a list of instance types ready for planning. Like Compile, it refuses invalid catalogs with a *SnapshotError: a null
+// type, an empty or repeated name, or a price or an amount that is not a valid number.
 func CompileCatalog(types []*cloudprovider.InstanceType) (*CompiledCatalog, error) {
 	c, err := model.CompileCatalog(types)
 	if err != nil {
@@ -106,15 +106,15 @@ type CompileOption func(*compileOptions)
 
 type compileOptions []model.CompileOption
 
-// WithDeviceMatcher makes Compile, and Update of its models, evaluate selectors of devices with m. Without it, pods are refused if their
-// claims or device classes have selectors, with a reason that says so.
+// WithDeviceMatcher makes Compile, and Update of its models, evaluate selectors of devices with m. Without this option, plans do not place
+// pods whose claims or device classes have selectors, and the reason says so.
 func WithDeviceMatcher(m DeviceMatcher) CompileOption {
 	return func(o *compileOptions) { *o = append(*o, model.WithDeviceMatcher(m)) }
 }
 
-// WithCatalogs makes Compile use catalogs that were compiled before. They are used for catalogs of Snapshot.Catalogs that are the same
-// slices as those passed to CompileCatalog. Other catalogs are compiled as usual. A list that NodeOverlays change is a different list, so
-// it is also compiled. Prices of a CostModel are computed for each Model.
+// WithCatalogs makes Compile use catalogs that were compiled before. A compiled catalog is used for each of Snapshot.Catalogs that is the
+// same slice as the one passed to CompileCatalog. Other catalogs are compiled as usual. A list that NodeOverlays change is a different
+// list, so it is also compiled. Prices of a CostModel are computed for each Model.
 func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
 	return func(o *compileOptions) {
 		for _, c := range catalogs {
@@ -133,11 +133,10 @@ func ImpossibleRequest(name corev1.ResourceName, q resource.Quantity) bool {
 	return resources.Impossible(name, q)
 }
 
-// PodRequests returns the amounts that a pod takes of a node's allocatable, including "pods: 1". They are the total of its containers, or
-// the largest need of an init container together with the sidecars started before it, whichever is larger. Requests set for the pod as a
-// whole replace this sum; the runtime's overhead is added. During a resize, the larger of the desired and the allocated amount counts.
-// Limits don't matter: the API server has already copied them to missing requests. Extreme amounts such as 1e9999999 count as amounts that
-// no node has.
+// PodRequests returns the amounts that a pod takes of a node's allocatable, including "pods: 1". They are the sum over its containers, or
+// the largest sum of an init container and the sidecars started before it, whichever is larger. Requests set for the pod as a whole replace
+// this sum. The runtime's overhead is added. During a resize, the larger of the desired and the allocated amount counts. Limits don't
+// matter: the API server has already copied them to missing requests. Extreme amounts such as 1e9999999 count as amounts that no node has.
 func PodRequests(pod *corev1.Pod) corev1.ResourceList {
 	return resources.OfPod(pod)
 }

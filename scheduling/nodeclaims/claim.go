@@ -16,19 +16,19 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Options contain the inputs of a claim in addition to its pool and plan. The zero value will do for pools without minValues.
+// Options contain the inputs of a claim in addition to its pool and plan. The zero value is enough for pools without minValues.
 type Options struct {
 	// Lookup is the provider's vocabulary. Keys that it does not know are custom; a claim has a label for each of them. Nil means the
 	// common vocabulary.
 	Lookup *requirements.Lookup
 	// InstanceTypes are the instance types of the pool, with overlays applied, from which the plan was made. Types of the plan that are not
-	// listed don't count for minValues. May be nil if the pool asks for no minValues.
+	// listed don't count for minValues. It may be nil if the pool requires no minValues.
 	InstanceTypes []*cloudprovider.InstanceType
 	// MaxInstanceTypes bounds how many instance types a claim names; at least 1. Nil means DefaultMaxInstanceTypes.
 	MaxInstanceTypes *int
 	// MinValues is the policy that the plan used; empty means Strict.
 	MinValues scheduling.MinValuesPolicy
-	// TerminationGracePeriod is for pools that state none. If it is nil, the nodes of such pools drain without a deadline.
+	// TerminationGracePeriod is the grace period of nodes whose pool states none. If it is nil, such nodes drain without a deadline.
 	TerminationGracePeriod *v1.Duration
 	// Annotations are added to the pool's annotations, for example those of overlay.Result.Annotations.
 	Annotations map[string]string
@@ -145,8 +145,8 @@ func ofTheClaim(node *scheduling.NewNode) requirements.Set {
 	return node.Requirements.Without(corev1.LabelInstanceTypeStable, corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
 }
 
-// labelsOf returns the template's labels, those of the pool and node class, and one label for each custom key for which the node's
-// requirements allow a value. So the node has the labels that its pods select.
+// labelsOf returns the template's labels, the labels that name the pool and node class, and one label for each custom key for which the
+// node's requirements allow a value. So the node has the labels that its pods select.
 func labelsOf(node *scheduling.NewNode, pool *scheduling.NodePool, lookup *requirements.Lookup) map[string]string {
 	labels := map[string]string{}
 	for r := range ofTheClaim(node).All {
@@ -171,8 +171,8 @@ func addOwn(labels map[string]string, pool *scheduling.NodePool) {
 	}
 }
 
-// requirementsOf returns the claim's requirements: the node's, its labels as In, and the chosen instance types, cheapest first. minValues
-// are the pool's or, if relaxed, the existing number of values.
+// requirementsOf returns the claim's requirements: the node's requirements, the labels with the operator In, and the chosen instance types,
+// cheapest first. minValues are those of the pool or, if they are relaxed, the number of values that the types have.
 func requirementsOf(node *scheduling.NewNode, pool *scheduling.NodePool, v *variety, chosen []scheduling.InstanceTypeOption) ([]v1.NodeSelectorRequirementWithMinValues, error) {
 	set := ofTheClaim(node)
 	own := map[string]string{}

@@ -9,8 +9,8 @@
 //	}
 //
 // A claim contains the pool's template, restricted by the needs of its pods, and names the possible instance types, cheapest first. It is
-// made from the pool that the plan used, so that a later change of the pool shows as drift. The functions do no I/O, and neither change nor
-// keep their arguments.
+// made from the pool that the plan used, so that a later change of the pool shows as drift. The functions do no I/O. They do not change
+// their arguments, and keep no references to them.
 //
 // Stability: beta.
 package nodeclaims

@@ -14,8 +14,8 @@ import (
 )
 
 // RequestedDrivers returns the sorted drivers of Dynamic Resource Allocation that the plan for a new node relies on. On each possible type
-// of the node, such a driver has a device that meets a request of a pod's claims. Until these drivers have published, the node lacks
-// planned devices. With a nil matcher no selector is met. The result is nil without such drivers.
+// of the node, such a driver has a device that meets a request of a pod's claims. Until these drivers have published their devices, the
+// node lacks planned devices. With a nil matcher, no device meets a selector. The result is nil if the plan relies on no drivers.
 func RequestedDrivers(s *scheduling.Snapshot, pods []scheduling.PodKey, types []*cloudprovider.InstanceType, matcher scheduling.DeviceMatcher) []string {
 	publishes := func(t *cloudprovider.InstanceType) bool { return t != nil && len(t.Devices) > 0 }
 	if s == nil || len(types) == 0 || slices.ContainsFunc(types, func(t *cloudprovider.InstanceType) bool { return !publishes(t) }) {

@@ -4,7 +4,7 @@ import "fmt"
 
 // InputError says that no claim can be made from a node and a pool.
 type InputError struct {
-	// Node is the planned node's name; empty if there is none.
+	// Node is the planned node's name; empty if no node was given.
 	Node string
 	// Rule that is broken.
 	Rule string
@@ -21,7 +21,7 @@ func (e *InputError) Error() string {
 type TooManyRequirementsError struct {
 	// Node is the planned node's name.
 	Node string
-	// Count of its requirements.
+	// Count is the number of requirements that the claim would have.
 	Count int
 }
 
@@ -33,12 +33,12 @@ func (e *TooManyRequirementsError) Error() string {
 // VarietyError says that the instance types of a claim, limited to the number that a claim may name, are less varied than the pool's
 // minValues require.
 type VarietyError struct {
-	// Node is the planned node's name, Pool its pool.
+	// Node is the planned node's name, and Pool is the key of its pool.
 	Node, Pool string
-	// Key of the requirement, and the numbers of its distinct values that are required and that were found.
+	// Key is the key of the requirement. MinValues is how many distinct values it requires, and Found is how many the types have.
 	Key              string
 	MinValues, Found int
-	// InstanceTypes is how many a claim may name.
+	// InstanceTypes is the maximum number of instance types that a claim may name.
 	InstanceTypes int
 }
 

@@ -13,13 +13,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// demand is one minValues of a pool: the number of distinct values of the key that the instance types of a claim must have.
+// demand is the minValues of one requirement of a pool: how many distinct values of the key the instance types of a claim must have.
 type demand struct {
 	key string
 	n   int
 }
 
-// demandsOf returns the pool's demands, one for each key: of several entries for a key, the largest counts.
+// demandsOf returns the pool's demands, one for each key. If a key has several minValues, the largest is used.
 func demandsOf(pool *scheduling.NodePool, lookup *requirements.Lookup) []demand {
 	var list []demand
 	for _, entry := range pool.Object.Spec.Template.Spec.Requirements {
@@ -98,7 +98,7 @@ func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
 	all := v.node.InstanceTypes
 	switch {
 	case len(all) <= most:
-		return all, nil // the planner has ensured their variety
+		return all, nil // the planner has ensured that all of the node's types together meet the minValues
 	case len(v.demands) == 0:
 		return all[:most], nil
 	}
@@ -185,7 +185,8 @@ func (v *variety) distinct(i int, chosen []scheduling.InstanceTypeOption) int {
 	return len(seen)
 }
 
-// minValues returns the claim's minValues for the key: the pool's, or the existing number if relaxed, or nil if there are none.
+// minValues returns the claim's minValues for the key: the pool's minValues or, if they are relaxed, the number of values that the types
+// have. It is nil if the pool has no minValues for the key.
 func (v *variety) minValues(key string, chosen []scheduling.InstanceTypeOption) *int {
 	for i, d := range v.demands {
 		if d.key != key {

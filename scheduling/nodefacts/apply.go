@@ -142,12 +142,12 @@ func (b *Book) changes(t *cloudprovider.InstanceType, f *Fact) (text string, cha
 	}
 }
 
-// maxPods is the largest number of pods that a node is believed to report.
+// maxPods is the largest reported number of pods that is used. A larger number is treated as an error of the node.
 const maxPods = 1000
 
 // believable reports whether the amount is within the bounds of the estimate; a number of pods must be from 1 to maxPods. For counted
-// resources, such as devices, a node may report fewer than estimated, even none, but not more: the extra devices may come from a plugin
-// that new nodes would not run.
+// resources, such as devices, a node may report fewer than estimated, even 0. It may not report more, because the extra devices may come
+// from a plugin that new nodes would not run.
 func (b *Book) believable(name corev1.ResourceName, seen, estimate resource.Quantity) bool {
 	switch name {
 	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:

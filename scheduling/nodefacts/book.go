@@ -16,9 +16,9 @@ import (
 
 // Options of a book. Start from DefaultOptions.
 type Options struct {
-	// Settle is how long a node must have been initialized before it counts, because device plugins report late. At least 0.
+	// Settle is how long a node must have been initialized before its values are used, because device plugins report late. At least 0.
 	Settle time.Duration
-	// Lifetime is how long a fact counts after its last node was seen; more than 0.
+	// Lifetime is how long a fact is used after its last node was seen; more than 0.
 	Lifetime time.Duration
 	// MinShare and MaxShare bound memory and ephemeral storage: values below or above these shares of the estimate are ignored. MinShare
 	// is from 0 to 1, MaxShare is at least 1.
@@ -58,7 +58,7 @@ type Fact struct {
 	ReadySeconds float64 `json:"readySeconds,omitempty"`
 	// Nodes is how many nodes were counted.
 	Nodes int64 `json:"nodes"`
-	// Seen is when such a node was last seen.
+	// Seen is when a node of the key was last seen.
 	Seen time.Time `json:"seen"`
 }
 
@@ -161,7 +161,8 @@ func (b *Book) Observe(s *scheduling.Snapshot) {
 	}
 }
 
-// ripe returns the key of a node and the time since which it is initialized, if the node counts.
+// ripe returns the key of a node and the time since which the node is initialized. It returns false if the node can't be used for facts
+// yet.
 func (b *Book) ripe(n *scheduling.Node, now time.Time) (key Key, since time.Time, ok bool) {
 	if n.Object == nil || n.Claim == nil || n.Leaving || len(n.Object.Status.Capacity) == 0 {
 		return key, since, false
