@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/model"
 )
 
-// OfferingCosts says what an offering costs by a CostModel. It is for decisions outside of plans, such as the order in which a provider
-// asks for offerings. It is immutable and safe for concurrent use; nil means list prices. Make one with NewOfferingCosts.
+// OfferingCosts computes the cost of offerings with a CostModel. It is for decisions outside of plans, such as the order in which a
+// provider asks for offerings. It is immutable and safe for concurrent use; nil means list prices. Make one with NewOfferingCosts.
 type OfferingCosts struct{ costs *market.Costs }
 
 // NewOfferingCosts reads the snapshot's cost model. It returns nil if the cost model has no terms. The error is a *SnapshotError.

@@ -21,7 +21,7 @@ type (
 	SnapshotError = planning.SnapshotError
 	// Node is a node of the cluster, or a node that is being launched.
 	Node = planning.Node
-	// CostModel says what a node costs if that is not its list price.
+	// CostModel says how the cost of nodes differs from their list prices.
 	CostModel = planning.CostModel
 	// CostTerm changes the cost of nodes.
 	CostTerm = planning.CostTerm
@@ -61,15 +61,15 @@ type (
 	GangPlacement = planning.GangPlacement
 	// GangDomain is a value of a label that nodes of a gang share.
 	GangDomain = planning.GangDomain
-	// GangReasonCode says why a gang has no place.
+	// GangReasonCode says why a gang can't be placed.
 	GangReasonCode = planning.GangReasonCode
-	// GangReason says why a gang has no place as a whole.
+	// GangReason says why a gang can't be placed as a whole.
 	GangReason = planning.GangReason
-	// GangCure is a change after which a whole gang would have a place if everything else stays as planned.
+	// GangCure is a change after which a whole gang could be placed if everything else stays as planned.
 	GangCure = planning.GangCure
 )
 
-// How strictly gangs are kept in a domain, and why a gang has no place.
+// Constants that say how strictly gangs are kept in a domain, and why a gang can't be placed.
 const (
 	GangTopologyRequired  GangTopologyPolicy = planning.GangTopologyRequired
 	GangTopologyPreferred GangTopologyPolicy = planning.GangTopologyPreferred
@@ -90,7 +90,7 @@ const (
 
 // Queries of Solve. See package planning.
 type (
-	// Query says what Solve is asked to do.
+	// Query contains the options of Solve.
 	Query = planning.Query
 	// PreferencePolicy says what to do with preferences.
 	PreferencePolicy = planning.PreferencePolicy
@@ -124,7 +124,7 @@ const (
 type (
 	// PodKey names a pod.
 	PodKey = planning.PodKey
-	// Plan is the answer to a Snapshot.
+	// Plan is what Solve returns for a Snapshot.
 	Plan = planning.Plan
 	// NewNode is a planned node.
 	NewNode = planning.NewNode
@@ -134,7 +134,7 @@ type (
 	NodePrice = planning.NodePrice
 	// ExistingNode is a node of the snapshot that receives pods.
 	ExistingNode = planning.ExistingNode
-	// Unschedulable is a pod without a place, and why.
+	// Unschedulable is a pod that can't be placed, with the reasons.
 	Unschedulable = planning.Unschedulable
 	// RelaxationCode says what kind of preference a plan does not keep.
 	RelaxationCode = planning.RelaxationCode
@@ -174,16 +174,15 @@ type (
 	Outcome = planning.Outcome
 )
 
-// Why a pod has no place, and which change would help. See package planning.
+// Why a pod can't be placed, and which change would help. See package planning.
 type (
 	// ReasonCode says at which check a pod was refused.
 	ReasonCode = planning.ReasonCode
-	// Reason says why a pod has no place in one NodePool, or on the existing nodes.
+	// Reason says why a pod can't be placed on a node of one NodePool, or on the existing nodes.
 	Reason = planning.Reason
 	// MissCode says what would have to change.
 	MissCode = planning.MissCode
-	// NearestMiss is the smallest single change after which one more pod of its kind would have a place, if everything else stays as
-	// planned.
+	// NearestMiss is the smallest single change after which one more pod of its kind could be placed, if everything else stays as planned.
 	NearestMiss = planning.NearestMiss
 )
 

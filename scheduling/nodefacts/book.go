@@ -193,12 +193,12 @@ func classOf(ref v1.NodeClassReference) string {
 const (
 	// newShare is the weight of a new node in the moving average of ReadySeconds.
 	newShare = 0.25
-	// longestReady is the longest time to readiness that counts: a NodeClaim that took longer may have waited for capacity.
+	// longestReady is the longest time to readiness that enters the average: a NodeClaim that took longer may have waited for capacity.
 	longestReady = time.Hour
 )
 
-// take merges the values that a node reports into the fact: it keeps the smallest amount of a measured resource, the largest of a
-// counted one, and the smallest limit of volumes.
+// take merges the values that a node reports into the fact: it keeps the smallest amount of a measured resource, the largest amount of a
+// counted resource, and the smallest limit of volumes.
 func (f *Fact) take(capacity corev1.ResourceList, limits map[string]int32) {
 	if f.Capacity == nil {
 		f.Capacity = corev1.ResourceList{}

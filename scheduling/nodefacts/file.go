@@ -24,7 +24,7 @@ type file struct {
 	Facts  []Fact `json:"facts"`
 }
 
-// FileError says what is wrong with the file that Import was given.
+// FileError says what is wrong with the data that was passed to Import.
 type FileError struct {
 	// Path of the field: "facts[3].seen".
 	Path string

@@ -29,10 +29,10 @@ func (b *Book) Ready(instanceType, class string) (time.Duration, bool) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// Timeout returns how long the claim may take until its node is registered. This is ten times as long as nodes of its type and class take,
-// but at least a third and at most four times the configured time. Without known times, it is the configured time, which is the argument
-// otherwise. If fewer than three nodes were seen, it is the configured time. A claim with several types gets the longest of their times, or
-// the configured time if one of them is not known.
+// Timeout returns how long the claim may take until its node is registered. The argument otherwise is the configured timeout. The result is
+// ten times the time that nodes of the claim's type and class take until they are ready, but at least a third and at most four times the
+// configured timeout. For several types, the longest of their times is used. If the time of a type is not known, or if fewer than three
+// nodes of it were seen, the result is the configured timeout.
 func (b *Book) Timeout(claim *v1.NodeClaim, otherwise time.Duration) time.Duration {
 	if claim == nil {
 		return otherwise
@@ -58,7 +58,7 @@ func (b *Book) Timeout(claim *v1.NodeClaim, otherwise time.Duration) time.Durati
 // leastNodes is how many nodes must have been seen before Timeout uses their times.
 const leastNodes = 3
 
-// typesOf returns the instance types of a claim: the type of its instance, or those that it allows.
+// typesOf returns the instance types of a claim: the type of its instance, or the types that it allows.
 func typesOf(claim *v1.NodeClaim) []string {
 	if name := claim.Labels["node.kubernetes.io/instance-type"]; name != "" {
 		return []string{name}

@@ -6,9 +6,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// CostModel says what a node costs if that is not its list price: discounts, prepaid amounts, fees per node, a price on carbon. It is plain
-// data and part of the Snapshot, so that a plan can be replayed and each of its prices can be audited: an InstanceTypeOption lists the
-// terms that made its price, with their source. A plan, its lower bound and its explanations all use these prices.
+// CostModel says how the cost of nodes differs from their list prices: discounts, prepaid amounts, fees per node, a price on carbon. It is
+// plain data and part of the Snapshot, so that a plan can be replayed and each of its prices can be audited: an InstanceTypeOption lists
+// the terms that made its price, with their source. A plan, its lower bound and its explanations all use these prices.
 //
 // An offering's price begins as its list price (node overlays included); each applicable term changes it, in the order of the list, in
 // whole nano-USD. A price never falls below 0 or rises above 1e9 USD per hour; a term that would exceed that is cut off, and Terms in the
@@ -24,12 +24,12 @@ type CostModel struct {
 type CostTerm struct {
 	// Name of the term, unique in its model: "enterprise discount".
 	Name string `json:"name"`
-	// Source says where the figure comes from, for anyone who audits a plan: "contract 2026-17, page 4". It must not be empty.
+	// Source says where the amount comes from, for anyone who audits a plan: "contract 2026-17, page 4". It must not be empty.
 	Source string `json:"source"`
-	// Where says which offerings the term applies to. The zero value means all.
+	// Where says which offerings the term applies to. The zero value means all offerings.
 	Where CostSelector `json:"where,omitzero"`
 
-	// Percent adds a share of the price so far: -9 subtracts nine percent. At least -100, at most 1e6.
+	// Percent adds a share of the price so far: -9 subtracts nine percent. It must be at least -100 and at most 1e6.
 	Percent *float64 `json:"percent,omitempty"`
 	// PerNode adds USD per hour for each node; negative amounts subtract.
 	PerNode *float64 `json:"perNode,omitempty"`
@@ -50,7 +50,8 @@ type CostTerm struct {
 type CostSelector struct {
 	// NodePools that launch the node, as PoolKey.String writes them. Empty means any pool, and nodes without a pool.
 	NodePools []string `json:"nodePools,omitempty"`
-	// Requirements on the labels of the offering and its instance type; all must match. A label that neither states is absent.
+	// Requirements on the labels of the offering and its instance type; all must match. A label that neither of them states counts as
+	// absent.
 	Requirements []corev1.NodeSelectorRequirement `json:"requirements,omitempty"`
 }
 
@@ -70,9 +71,9 @@ type OfferingAmount struct {
 // uncovered share, highest price, then the names of instance types and of nodes. The last node may be covered in part: it costs that share
 // of a covered node's price plus the remaining share of an uncovered node's price. Later commitments may cover the remaining share. AWS
 // documents the same order for its bills: Reserved Instances before Savings Plans, and within a Savings Plan the highest saving first
-// (https://docs.aws.amazon.com/savingsplans/latest/userguide/sp-applying.html). So list commitments in that order, EC2 Instance Savings
-// Plans before Compute ones. Nodes of the snapshot come before planned nodes, even if planned nodes would save more. This overestimates the
-// cost by at most what the other order would save.
+// (https://docs.aws.amazon.com/savingsplans/latest/userguide/sp-applying.html). So list commitments in that order, and EC2 Instance Savings
+// Plans before Compute Savings Plans. Nodes of the snapshot come before planned nodes, even if planned nodes would save more. So the cost
+// may be overestimated, by at most the saving of the other order.
 //
 // A commitment covers only on-demand offerings, unless the Requirements of its term name karpenter.sh/capacity-type: spot and reserved
 // capacity is not billed against a commitment. Reserved offerings are never covered.
@@ -82,19 +83,19 @@ type Commitment struct {
 	// Unit says what Amount counts, for people: "USD/h", "normalized units". Empty means "nodes", or "USD/h" with PercentOfPrice.
 	Unit string `json:"unit,omitempty"`
 	// With PercentOfPrice, a node uses up an amount of the commitment that is this share of the node's price so far, in USD per hour: 72
-	// for a Savings Plan whose rates are 28 percent below on-demand. Above 0, at most 100; 0 means not set.
+	// for a Savings Plan whose rates are 28 percent below on-demand. It must be above 0 and at most 100; 0 means not set.
 	PercentOfPrice float64 `json:"percentOfPrice,omitempty"`
-	// ByType is how much a node of each instance type uses: the rates of a Savings Plan, the normalized units of
-	// size-flexible Reserved Instances. Each more than 0. Types that are not listed are not covered.
+	// ByType is how much a node of each instance type uses: the rates of a Savings Plan, the normalized units of size-flexible Reserved
+	// Instances. Each amount must be more than 0. Types that are not listed are not covered.
 	ByType map[string]float64 `json:"byType,omitempty"`
 	// RemainingPercent is the share of its price so far that a covered node still costs. The default 0 means fully prepaid; 50 means that
-	// covered nodes cost half. At least 0, below 100.
+	// covered nodes cost half. It must be at least 0 and below 100.
 	RemainingPercent float64 `json:"remainingPercent,omitempty"`
 }
 
 // PriceTerm is one line in the calculation of a price.
 type PriceTerm struct {
-	// Name and Source of the CostTerm; for the first line, the list price, ListPriceTerm and the catalog.
+	// Name and Source of the CostTerm. The first line is the list price: its Name is ListPriceTerm, and its Source is the catalog.
 	Name   string `json:"name"`
 	Source string `json:"source"`
 	// Amount added, USD per hour; negative if subtracted.
@@ -106,7 +107,7 @@ type PriceTerm struct {
 // ListPriceTerm is the PriceTerm.Name of the list price.
 const ListPriceTerm = "list price"
 
-// CommitmentUse is how much of a commitment a plan uses, all amounts in Unit.
+// CommitmentUse is how much of a commitment a plan uses. Amounts are in Unit, except Saved.
 type CommitmentUse struct {
 	// Name and Source of the CostTerm.
 	Name   string `json:"name"`
@@ -115,7 +116,8 @@ type CommitmentUse struct {
 	Unit string `json:"unit"`
 	// Amount that is paid for.
 	Amount float64 `json:"amount"`
-	// Existing is used by nodes of the snapshot, Planned by the plan's new nodes. The remaining amount is unused.
+	// Existing is the amount that nodes of the snapshot use, and Planned is the amount that the plan's new nodes use. The rest of Amount is
+	// unused.
 	Existing float64 `json:"existing"`
 	Planned  float64 `json:"planned"`
 	// Saved is the amount by which the new nodes' covered shares reduce the plan's hourly cost, USD per hour.

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// maxCostModelBytes bounds what DecodeCostModel reads; a table of a million offerings is smaller.
+	// maxCostModelBytes bounds the input of DecodeCostModel. A table of a million offerings is smaller.
 	maxCostModelBytes = 256 << 20
 	// maxCostTerms and maxTabulated bound the size of a model.
 	maxCostTerms = 256
@@ -202,7 +202,7 @@ func (c *Commitment) check(path string) error {
 	return nil
 }
 
-// within returns an error unless x is a number from lo to hi.
+// within returns an error if x is not a number from lo to hi.
 func within(path string, x, lo, hi float64) error {
 	if math.IsNaN(x) || x < lo || x > hi {
 		return &CostModelError{path, fmt.Sprintf("is %v", x), fmt.Sprintf("give a number from %v to %v", lo, hi)}
@@ -210,7 +210,7 @@ func within(path string, x, lo, hi float64) error {
 	return nil
 }
 
-// above returns an error unless x is a number from a billionth to hi.
+// above returns an error if x is not a number from a billionth to hi.
 func above(path string, x, hi float64) error {
 	if math.IsNaN(x) || x < minAmount || x > hi {
 		return &CostModelError{path, fmt.Sprintf("is %v", x), fmt.Sprintf("give a number from %v to %v", minAmount, hi)}

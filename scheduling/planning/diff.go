@@ -10,23 +10,22 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// PlanDiff contains the differences between two plans. It is plain data in a total order, the same for the same plans.
+// PlanDiff contains the differences between two plans. It is plain data. All lists are sorted, so the same plans give the same PlanDiff.
 type PlanDiff struct {
 	// HourlyCost and LowerBound of the two plans, USD per hour.
 	HourlyCost AmountChange `json:"hourlyCost"`
 	LowerBound AmountChange `json:"lowerBound"`
 	// NewNodes lists the kinds of planned nodes whose number differs.
 	NewNodes []NodeChange `json:"newNodes,omitempty"`
-	// Moved are pods that have a place in both plans, but not the same.
+	// Moved are pods that both plans place, but at different places.
 	Moved []PodMove `json:"moved,omitempty"`
-	// Placed are pods that have a place only in the second plan. Unplaced are pods that the second plan lists as pods without a place and
-	// the first plan does not. Gone are pods that only the first plan mentions.
+	// Placed are pods that only the second plan places. Unplaced are pods that only the second plan lists as Unschedulable. Gone are pods
+	// that only the first plan mentions.
 	Placed   []PodMove `json:"placed,omitempty"`
 	Unplaced []PodMove `json:"unplaced,omitempty"`
 	Gone     []PodMove `json:"gone,omitempty"`
-	// GivenUp are preferences that the second plan does not keep, of pods that the first plan placed with the preference kept or did not
-	// place at all. Kept are preferences that the first plan did not keep, and that the second keeps or whose pods it does not place. They
-	// are sorted by pod name.
+	// GivenUp are preferences that only the second plan lists as not kept. Kept are preferences that only the first plan lists as not kept:
+	// the second plan keeps them, or does not place their pods. They are sorted by pod name.
 	GivenUp []Relaxation `json:"givenUp,omitempty"`
 	Kept    []Relaxation `json:"kept,omitempty"`
 }
@@ -57,10 +56,10 @@ type NodeChange struct {
 	After  int `json:"after"`
 }
 
-// Place is where a plan puts a pod: on a node of the snapshot or on a planned one of some kind. The zero value means no place. Planned
+// Place is where a plan puts a pod: on a node of the snapshot or on a planned node of some kind. The zero value means no place. Planned
 // nodes of one kind count as one place, because their names have no meaning outside the plan.
 type Place struct {
-	// Node of the snapshot; empty for a planned one.
+	// Node is the name of the node of the snapshot; empty for a planned node.
 	Node string `json:"node,omitempty"`
 	// New is the kind of the planned node; nil for a node of the snapshot.
 	New *NodeKind `json:"new,omitempty"`
@@ -111,8 +110,8 @@ func Diff(a, b *Plan) PlanDiff {
 	return d
 }
 
-// IsZero reports whether the plans do the same: equal numbers of planned nodes of each kind, each pod in an equal place with
-// the same preferences kept, for the same cost. Lower bounds are ignored.
+// IsZero reports whether the plans are equal: they have equal numbers of planned nodes of each kind and the same cost, and each pod has the
+// same place and the same preferences kept. Lower bounds are ignored.
 func (d PlanDiff) IsZero() bool {
 	return d.HourlyCost.Before == d.HourlyCost.After &&
 		len(d.NewNodes)+len(d.Moved)+len(d.Placed)+len(d.Unplaced)+len(d.Gone)+len(d.GivenUp)+len(d.Kept) == 0
@@ -154,7 +153,7 @@ func diffNewNodes(a, b *Plan) []NodeChange {
 	return out
 }
 
-// placesIn returns the places of all pods that the plan mentions; the zero Place for those it can't place.
+// placesIn returns the places of all pods that the plan mentions: the zero Place for pods that it can't place.
 func placesIn(p *Plan) map[PodKey]Place {
 	out := make(map[PodKey]Place, len(p.Order)+len(p.Unschedulable))
 	for i := range p.Existing {
@@ -174,7 +173,7 @@ func placesIn(p *Plan) map[PodKey]Place {
 	return out
 }
 
-// pods fills in the changes for pods, by name.
+// pods fills in the lists of pods whose places differ, sorted by name.
 func (d *PlanDiff) pods(before, after map[PodKey]Place) {
 	all := make([]PodKey, 0, max(len(before), len(after)))
 	for key := range before {
@@ -280,7 +279,7 @@ func (d PlanDiff) String() string {
 	return b.String()
 }
 
-// writeMoves writes one line for each route, in the order in which pods first take it.
+// writeMoves writes one line for each different text that route returns, in the order of the first pods with it.
 func writeMoves(b *strings.Builder, what string, moves []PodMove, route func(PodMove) string) {
 	var routes []string
 	pods := map[string][]PodKey{}

@@ -17,7 +17,8 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// maxSnapshotBytes bounds what DecodeSnapshot reads: twice the limit of package manifests. The largest clusters are well below it.
+// maxSnapshotBytes bounds the input of DecodeSnapshot: twice the limit of package manifests. Snapshots of the largest clusters are much
+// smaller.
 const maxSnapshotBytes = 1 << 30
 
 // Encode writes the snapshot as YAML. DecodeSnapshot turns the output back into an equal snapshot.
@@ -28,7 +29,7 @@ func (s *Snapshot) Encode(w io.Writer) error {
 	return encodeYAML(w, s)
 }
 
-// EncodeJSON writes the snapshot as JSON, which DecodeSnapshot also reads, and much faster: use it for large clusters.
+// EncodeJSON writes the snapshot as JSON. DecodeSnapshot reads JSON much faster than YAML, so use JSON for large clusters.
 func (s *Snapshot) EncodeJSON(w io.Writer) error {
 	if w == nil {
 		return options.Missing("Snapshot.EncodeJSON", "the writer")

@@ -7,7 +7,7 @@ import (
 )
 
 // Gang is a group of pods that are useful only together: a plan places at least Minimum of them, or none. Package scheduling/manifests
-// makes gangs from PodGroups, Workloads and the like; a Snapshot built by hand lists them.
+// makes gangs from PodGroups, Workloads and similar objects. In a Snapshot that your own code makes, list the gangs yourself.
 //
 //	planning.Gang{
 //		Namespace: "research", Name: "train", Minimum: 8,
@@ -21,17 +21,17 @@ type Gang struct {
 	// Source is the object that the gang was made from, such as "PodGroup research/train", for people.
 	Source string `json:"source,omitempty"`
 	// Members are pods of the snapshot, pending or bound to nodes, in the order in which they count towards Minimum. A pod is a member of
-	// at most one gang. A member that is not in the snapshot does not exist yet, and has no place.
+	// at most one gang. A member that is not in the snapshot does not exist yet, and is not placed.
 	Members []PodKey `json:"members,omitempty"`
 	// Templates represent members that have not been created yet. They come after Members.
 	Templates []GangTemplate `json:"templates,omitempty"`
-	// Minimum is how many members need a place together, including those that are already bound; 0 means all. Members beyond the minimum
-	// are placed like other pods, within Topology.
+	// Minimum is how many members must be placed together, including members that are already bound; 0 means all. Members beyond the
+	// minimum are placed like other pods, within Topology.
 	Minimum int `json:"minimum,omitempty"`
 	// Priority decides which gang, or which other pod, gets scarce resources first. Nil means the highest priority of the members.
 	Priority *int32 `json:"priority,omitempty"`
 	// Topology keeps the members together: for each entry all of them are on nodes with one value of a label. Entries are sorted from the
-	// widest domain to the narrowest; if not all preferred entries can be kept, the last are given up first.
+	// widest domain to the narrowest; if not all preferred entries can be kept, the last entries are given up first.
 	Topology []GangTopology `json:"topology,omitempty"`
 	// Parent is the name of the group of gangs that the gang is a part of, unique in its namespace. The gangs of one parent are placed all
 	// together or not at all. It is empty for a gang without a parent.
@@ -42,16 +42,17 @@ type Gang struct {
 	// Spare says that the parent is complete without the gang. The gang is then placed after the parent's other gangs, in the domains that
 	// they share, if there is room.
 	Spare bool `json:"spare,omitempty"`
-	// Ancestors are the groups of groups that the parent is a part of, its own parent first; nil if it is a part of none. The gangs of all
-	// groups of an ancestor are placed all together or not at all. All gangs of one parent have the same ancestors. Without a Parent, it is
-	// nil.
+	// Ancestors are the groups of groups that the gang's parent is a part of, from the innermost to the outermost; nil if the parent is a
+	// part of none. The gangs of all groups of an ancestor are placed all together or not at all. All gangs of one parent have the same
+	// ancestors. Without a Parent, it is nil.
 	Ancestors []GangAncestor `json:"ancestors,omitempty"`
-	// DisruptionMode says whether running members may be moved without the others. Empty means GangDisruptedTogether.
+	// DisruptionMode says whether running members may be moved without the other members. Empty means GangDisruptedTogether.
 	DisruptionMode GangDisruptionMode `json:"disruptionMode,omitempty"`
 	// Deadline is the time from which on the gang is not placed any more; the zero time means no deadline.
 	Deadline time.Time `json:"deadline,omitzero"`
 	// RunSeconds is how many seconds the members run after they are placed. They are not placed in a reservation that ends earlier
-	// (cloudprovider.Offering.ReservationEnds). 0 means that it is not known; then activeDeadlineSeconds of each member counts, if set.
+	// (cloudprovider.Offering.ReservationEnds). 0 means that the time is not known; then activeDeadlineSeconds of each member is used, if
+	// set.
 	RunSeconds int64 `json:"runSeconds,omitempty"`
 }
 
@@ -63,8 +64,8 @@ type GangAncestor struct {
 	// gangs are in the same domain. It is at most as large as Shared of the group below it. 0 means that the gangs may be in different
 	// domains.
 	Shared int `json:"shared,omitempty"`
-	// Spare says that the ancestor is complete without the group below it. That group is then placed after the others, all of it or
-	// nothing, in the domains that they share, if there is room.
+	// Spare says that the ancestor is complete without the group below it. That group is then placed after the ancestor's other groups, as
+	// a whole or not at all, in the domains that they share, if there is room.
 	Spare bool `json:"spare,omitempty"`
 	// DisruptedTogether says that the members of all gangs of the ancestor are moved all together or not at all. The gangs have the mode
 	// GangDisruptedWithParent.
@@ -94,7 +95,7 @@ type GangTopology struct {
 type GangTopologyPolicy string
 
 const (
-	// GangTopologyRequired: the gang has no place unless one domain can hold it.
+	// GangTopologyRequired: the gang is only placed if one domain can hold it.
 	GangTopologyRequired GangTopologyPolicy = "Required"
 	// GangTopologyPreferred: the gang is placed in one domain if that costs no more than Query.PreferencePremium allows.
 	GangTopologyPreferred GangTopologyPolicy = "Preferred"
@@ -104,7 +105,7 @@ const (
 type GangDisruptionMode string
 
 const (
-	// GangDisruptedTogether: no member is moved unless all members are moved.
+	// GangDisruptedTogether: all members are moved together or not at all.
 	GangDisruptedTogether GangDisruptionMode = "All"
 	// GangDisruptedWithParent: the members of all gangs of the parent with this mode are moved all together or not at all.
 	GangDisruptedWithParent GangDisruptionMode = "AllOfParent"
@@ -161,7 +162,7 @@ func (g *Gang) Size() int {
 	return n
 }
 
-// Needs returns how many members need a place together: Minimum, or all members if Minimum is 0.
+// Needs returns how many members must be placed together: Minimum, or all members if Minimum is 0.
 func (g *Gang) Needs() int {
 	if g.Minimum > 0 {
 		return g.Minimum

@@ -12,15 +12,15 @@ import (
 // GangPlacement is the result for one gang of a plan.
 type GangPlacement struct {
 	Gang GangKey `json:"gang"`
-	// Members of the gang; Minimum is how many of them need a place together.
+	// Members of the gang; Minimum is how many of them must be placed together.
 	Members int `json:"members"`
 	Minimum int `json:"minimum"`
-	// Bound counts the members that already have a node, Placed those that the plan places.
+	// Bound counts the members that already have a node, and Placed counts the members that the plan places.
 	Bound  int `json:"bound,omitempty"`
 	Placed int `json:"placed,omitempty"`
 	// Domains that contain all placed members, one for each topology constraint that is kept.
 	Domains []GangDomain `json:"domains,omitempty"`
-	// Reason says why the gang has no place. nil means that the gang has a place; then Bound + Placed is at least Minimum.
+	// Reason says why the gang is not placed. nil means that the gang is placed; then Bound + Placed is at least Minimum.
 	Reason *GangReason `json:"reason,omitempty"`
 }
 
@@ -33,7 +33,7 @@ type GangDomain struct {
 // String returns "key=value".
 func (d GangDomain) String() string { return d.Key + "=" + d.Value }
 
-// GangReasonCode says why a gang has no place. Codes are stable.
+// GangReasonCode says why a gang can't be placed. Codes are stable.
 type GangReasonCode string
 
 const (
@@ -46,23 +46,23 @@ const (
 	// GangDomainsClosed: there are domains with the labels that the gang's topology needs, but the gang can use none of them. Its running
 	// members are in several domains or on a node outside of all domains, or the node selectors of its members exclude every domain.
 	GangDomainsClosed GangReasonCode = "DomainsClosed"
-	// GangDomainsTooSmall: none of the domains that the gang can use has room for all members that it needs, and no node can be launched
-	// there that would hold them.
+	// GangDomainsTooSmall: none of the domains that the gang can use has room for all members that it needs, and no new nodes in these
+	// domains could hold them.
 	GangDomainsTooSmall GangReasonCode = "DomainsTooSmall"
 	// GangDomainsForbidden: in some domain, nodes could hold all members that the gang needs, but limits, reservations, minValues or rules
 	// between pods keep some of them out.
 	GangDomainsForbidden GangReasonCode = "DomainsForbidden"
-	// GangParentHasNoPlace: the gang alone would have a place, but the gangs of its parent do not all have one together.
+	// GangParentHasNoPlace: the gang alone could be placed, but not all gangs of its parent together.
 	GangParentHasNoPlace GangReasonCode = "ParentHasNoPlace"
-	// GangDoesNotFit: the gang may be anywhere, and some of the members that it needs have no place.
+	// GangDoesNotFit: the gang may be placed across all domains, but some of the members that it needs can't be placed.
 	GangDoesNotFit GangReasonCode = "DoesNotFit"
 )
 
-// GangReason says why a gang has no place as a whole.
+// GangReason says why a gang can't be placed as a whole.
 type GangReason struct {
 	Code GangReasonCode `json:"code"`
-	// Fit is the number of Needed members that would have a place in the closest domain, Domains. For the code GangIncomplete it is the
-	// number of members that exist.
+	// Fit is the number of members, out of Needed, that could be placed in the closest domain, Domains. For the code GangIncomplete it is
+	// the number of members that exist.
 	Fit     int          `json:"fit"`
 	Needed  int          `json:"needed"`
 	Domains []GangDomain `json:"domains,omitempty"`
@@ -78,23 +78,23 @@ type GangReason struct {
 	// RunIn are at most four domains that members run in. It is set only for the code GangDomainsClosed. A node that lacks the label has a
 	// domain without a value.
 	RunIn []GangDomain `json:"runIn,omitempty"`
-	// Pod is the first needed member without a place, and Reasons say why, as in Unschedulable. For the code GangDomainsClosed, it is the
-	// first pod whose node selector excludes the remaining domains.
+	// Pod is the first needed member that could not be placed, and Reasons say why, as in Unschedulable. For the code GangDomainsClosed, it
+	// is the first pod whose node selector excludes the remaining domains.
 	Pod     *PodKey  `json:"pod,omitempty"`
 	Reasons []Reason `json:"reasons,omitempty"`
-	// Cures are single changes after which the whole gang would have a place.
+	// Cures are single changes after which the whole gang could be placed.
 	Cures []GangCure `json:"cures,omitempty"`
 	// Parent is the parent of the gang. It is set only for the code GangParentHasNoPlace. Sibling is the first of the parent's gangs that
-	// has no place even alone, and Because says why; nil if each gang alone has a place.
+	// can't be placed even alone, and Because says why. Both are empty if each gang alone can be placed.
 	Parent  string      `json:"parent,omitempty"`
 	Sibling *GangKey    `json:"sibling,omitempty"`
 	Because *GangReason `json:"because,omitempty"`
 }
 
-// GangCure is a change after which a whole gang would have a place if everything else stays as planned.
+// GangCure is a change after which a whole gang could be placed if everything else stays as planned.
 type GangCure struct {
-	// Pool whose limits would have to be raised by Limits, or zero. Domains are the domains that the gang would then be in, if it
-	// requires any.
+	// Pool is the pool whose limits would have to be raised by Limits, or zero. Domains are the domains where the gang would then be
+	// placed, if its topology requires domains.
 	Pool    v1.PoolKey          `json:"pool,omitzero"`
 	Limits  corev1.ResourceList `json:"limits,omitempty"`
 	Domains []GangDomain        `json:"domains,omitempty"`

@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// MissCode says what would have to change. Codes are stable, and listed here from the nearest to the farthest. Of several single changes
-// that would help, the first in this order is reported; of equal codes, the smallest change, then the cheapest instance type. An earlier
-// code means less work for people, or a pod closer to what its owner intended.
+// MissCode says what would have to change. Codes are stable, and listed here from the nearest to the farthest. If several single changes
+// would help, the first in this order is reported. Among changes with the same code, the smallest change is reported, then the change with
+// the cheapest instance type. An earlier code means less work for people, or a pod closer to what its owner intended.
 type MissCode string
 
 const (
@@ -31,27 +31,27 @@ const (
 	// label. If the operating system that the pod names (spec.os) is the obstacle, Rule says so: then spec.os would also have to be one of
 	// Values.
 	MissLabel MissCode = "Label"
-	// MissResources: the pod's requests would have to be lower by Amounts, and something of each would remain.
+	// MissResources: the pod's requests would have to be lower by Amounts. More than 0 of each request would remain.
 	MissResources MissCode = "Resources"
 	// MissVolumes: the pod's volumes would have to be usable where label Key has any one of Values.
 	MissVolumes MissCode = "Volumes"
 	// MissNodePool: the pool would have to allow any one of Values for label Key, or state it if instance types don't; without Values, it
 	// must not state the label.
 	MissNodePool MissCode = "NodePool"
-	// MissResourceGivenUp: like MissResources, but nothing of the resource would remain.
+	// MissResourceGivenUp: like MissResources, but the pod would have to request none of the resource.
 	MissResourceGivenUp MissCode = "ResourceGivenUp"
-	// MissDevices: the pod's claims would have to ask for devices as Rule says: no device meets them as they are.
+	// MissDevices: no device meets the pod's claims. They would have to ask for devices as Rule says.
 	MissDevices MissCode = "Devices"
 	// MissOffering: the offering of InstanceType would have to be available.
 	MissOffering MissCode = "Offering"
 )
 
-// NearestMiss is the smallest single change after which one more pod of its kind would have a place, if everything else stays as planned.
-// If no single change is enough, it is the nearest of some pairs of changes: a toleration or a label with any other change, and two
-// resources of an existing node.
+// NearestMiss is the smallest single change after which one more pod of its kind could be placed, if everything else stays as planned. If
+// no single change is enough, it is the nearest of some pairs of changes: a toleration or a label with any other change, and two resources
+// of an existing node.
 type NearestMiss struct {
 	Code MissCode `json:"code"`
-	// Taints to tolerate. Set only for the code MissToleration.
+	// Taints to tolerate. Taints are set only for the code MissToleration.
 	Taints []corev1.Taint `json:"taints,omitempty"`
 	// Amounts by which limits are too low or requests too high. Volumes are listed as "attachable-volumes-csi-<driver>".
 	Amounts corev1.ResourceList `json:"amounts,omitempty"`
@@ -61,8 +61,8 @@ type NearestMiss struct {
 	// says what the claims would have to ask for.
 	Rule    string `json:"rule,omitempty"`
 	MaxSkew int32  `json:"maxSkew,omitempty"`
-	// Key of a label, or "field:metadata.name" for a node's name, which matchFields select; Values are at most three, those of the cheapest
-	// instance types, cheapest first.
+	// Key of a label, or "field:metadata.name" for a node's name, which matchFields select. Values are at most three values of the label:
+	// those of the cheapest instance types, cheapest first.
 	Key    string   `json:"key,omitempty"`
 	Values []string `json:"values,omitempty"`
 	// MoreValues means that other values of the label would help as well.
@@ -71,8 +71,8 @@ type NearestMiss struct {
 	InstanceType *InstanceTypeOption `json:"instanceType,omitempty"`
 	// Node of the snapshot that the pod would then go on; empty for a planned node.
 	Node string `json:"node,omitempty"`
-	// Also is a second change that is needed as well. It has no Node, and has an InstanceType only for the code MissOffering. Nil if one
-	// change is enough.
+	// Also is a second change that is needed as well. It has no Node, and has an InstanceType only for the code MissOffering. It is nil if
+	// one change is enough.
 	Also *NearestMiss `json:"also,omitempty"`
 }
 
@@ -184,8 +184,8 @@ const AttachedVolumesPrefix = "attachable-volumes-csi-"
 // classes follow, joined by "+", and after "#" a number that distinguishes resources of the same classes.
 const DevicesPrefix = "devices of "
 
-// DeviceSharesPrefix begins the names of resources that count shares instead of devices. They are used for devices that exclude each
-// other: a GPU and its partitions each take a share of the same counters.
+// DeviceSharesPrefix begins the names of resources that count shares instead of devices. They are used for devices that exclude each other:
+// a GPU and its partitions each consume a part of the same counters.
 const DeviceSharesPrefix = DevicesPrefix + "shares of "
 
 // classesCounted returns the device classes that the resource counts, or nil for other resources.

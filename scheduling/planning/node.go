@@ -13,19 +13,19 @@ import (
 // Node is a node of the cluster, or a node that is being launched. Object is nil until it has joined, and Claim is nil if it has no
 // NodeClaim. At least one of both is set.
 type Node struct {
-	// Name is unique in the snapshot: the Node's name, else the NodeClaim's.
+	// Name is unique in the snapshot: the Node's name, or the NodeClaim's name if there is no Node.
 	Name string `json:"name"`
 	// Pool is the pool that owns the node, or the zero key.
 	Pool v1.PoolKey `json:"pool,omitzero"`
 	// Object is the Kubernetes node.
 	Object *corev1.Node `json:"object,omitempty"`
-	// Claim is its NodeClaim.
+	// Claim is the node's NodeClaim, or nil.
 	Claim *v1.NodeClaim `json:"claim,omitempty"`
 	// Pods are bound to this node and use its resources. They include DaemonSet pods. Pods that have finished may be listed; they are
 	// ignored.
 	Pods []*corev1.Pod `json:"pods,omitempty"`
 	// Leaving marks a node that is being removed: it takes no pods, it no longer counts against its pool's limits, and topology rules
-	// ignore its pods. Its Pods stay where they are: the plan does not mention them. Pods that will need a new place are listed in
+	// ignore its pods. Its Pods stay where they are: the plan does not mention them. Pods that must move to other nodes are listed in
 	// Snapshot.Pods instead, without spec.nodeName (package pods selects them), or Trial.Hide makes them pending.
 	Leaving bool `json:"leaving,omitempty"`
 }
@@ -45,8 +45,8 @@ func (n *Node) Capacity() corev1.ResourceList {
 	return out
 }
 
-// Amounts returns the node's capacity and allocatable: the claim's until the Node exists; then the Node's, with zero or missing amounts taken
-// from the claim until the node is initialised. Callers must not change them.
+// Amounts returns the node's capacity and allocatable. They are the claim's amounts until the Node exists, and then the Node's amounts.
+// Until the node is initialised, zero or missing amounts of the Node are replaced by the claim's amounts. Callers must not change them.
 func (n *Node) Amounts() (capacity, allocatable corev1.ResourceList) {
 	switch {
 	case n.Object == nil && n.Claim == nil:
@@ -61,7 +61,7 @@ func (n *Node) Amounts() (capacity, allocatable corev1.ResourceList) {
 	return filled(n.Object.Status.Capacity, n.Claim.Status.Capacity), filled(n.Object.Status.Allocatable, n.Claim.Status.Allocatable)
 }
 
-// countedDevices returns a node's capacity with the device counts of its claim: kubelets report none.
+// countedDevices returns a node's capacity with the device counts of its claim, because kubelets do not report these devices.
 func countedDevices(capacity, stated corev1.ResourceList) corev1.ResourceList {
 	out := capacity
 	for name, amount := range stated {

@@ -26,41 +26,41 @@ func KeyOf(pod *corev1.Pod) PodKey {
 	return PodKey{Namespace: pod.Namespace, Name: pod.Name}
 }
 
-// Plan is the answer to a Snapshot: where each pending pod goes, which nodes to launch for that, and why some pods
-// have no place. It is plain data, in a total order, the same for the same input.
+// Plan is the result for a Snapshot: where each pending pod is placed, which nodes to launch for the pods, and why some pods can't be
+// placed. It is plain data. All lists are sorted, so the same input gives the same Plan.
 type Plan struct {
 	// NewNodes are the planned nodes to launch, in the order in which they were planned.
 	NewNodes []NewNode `json:"newNodes,omitempty"`
 	// Existing are the nodes of the snapshot that receive pods, by name.
 	Existing []ExistingNode `json:"existing,omitempty"`
-	// Order lists all placed pods in an order in which they can be bound: if a topology rule makes a pod's place depend on other pods,
-	// those come first.
+	// Order lists all placed pods in an order in which they can be bound: if a topology rule makes a pod's place depend on other pods, the
+	// other pods come first.
 	Order []PodKey `json:"order,omitempty"`
 	// Relaxations are the preferences of placed pods that the plan does not keep, with the pods concerned.
 	Relaxations []Relaxation `json:"relaxations,omitempty"`
-	// Unschedulable are the pods without a place, in the order of the snapshot.
+	// Unschedulable are the pods that the plan can't place, in the order of the snapshot.
 	Unschedulable []Unschedulable `json:"unschedulable,omitempty"`
-	// Gangs says for each gang of the snapshot, in its order, whether it is placed, and if not, why. Members of a gang without a place are
-	// also in Unschedulable.
+	// Gangs says for each gang of the snapshot, in the snapshot's order, whether the gang is placed, and if not, why. Members of a gang
+	// that is not placed are also in Unschedulable.
 	Gangs []GangPlacement `json:"gangs,omitempty"`
-	// Preemptions are the pods for which kube-scheduler makes room by preempting others, in kube-scheduler's order. With PreemptionExpect
-	// they are listed only here; otherwise a node is also planned for them, or they are in Unschedulable. The plan does not place the
-	// victims again.
+	// Preemptions are the pods for which kube-scheduler makes room by preempting other pods, in kube-scheduler's order. With
+	// PreemptionExpect they are listed only here; otherwise a node is also planned for them, or they are in Unschedulable. The plan does
+	// not place the victims again.
 	Preemptions []Preemption `json:"preemptions,omitempty"`
 	// HourlyCost is the sum of NewNodes' prices, USD per hour: each node counts with its first instance type.
 	HourlyCost float64 `json:"hourlyCost"`
-	// Prices says where the prices in HourlyCost come from. Nil if no offering of the new nodes states the origin of its price.
+	// Prices says where the prices in HourlyCost come from. It is nil if no offering of the new nodes states the origin of its price.
 	Prices *PlanPrices `json:"prices,omitempty"`
 	// LowerBound is a proven lower bound on the hourly cost of any new nodes that hold the pods placed on NewNodes, USD per hour;
 	// Certificate proves it.
 	LowerBound float64 `json:"lowerBound"`
 	// Certificate is the proof of LowerBound; nil if no node is planned.
 	Certificate *Certificate `json:"certificate,omitempty"`
-	// Commitments says how much the snapshot's nodes and the new ones use of each commitment of the cost model, in the order of its terms;
-	// nil without commitments.
+	// Commitments says how much of each commitment of the cost model the snapshot's nodes and the new nodes use, in the order of the
+	// model's terms; nil without commitments.
 	Commitments []CommitmentUse `json:"commitments,omitempty"`
-	// SpotSplits say how the plan keeps the limits of workloads on spot nodes, for workloads with waiting pods, by their names. Nil without
-	// any.
+	// SpotSplits say how the plan keeps workloads' limits on spot nodes. They have an entry for each limited workload with waiting pods, by
+	// name. Nil without any.
 	SpotSplits []SpotSplit `json:"spotSplits,omitempty"`
 	// Notes are remarks on the input that did not stop the plan.
 	Notes []Note `json:"notes,omitempty"`
@@ -83,8 +83,8 @@ type NewNode struct {
 	Pods []PodKey `json:"pods"`
 	// Requests are the sum for the pods and for the DaemonSets that will run on InstanceTypes[0].
 	Requests corev1.ResourceList `json:"requests"`
-	// MinValuesRelaxed means that the instance types have less variety than the pool's minValues ask for, which MinValuesBestEffort
-	// accepts.
+	// MinValuesRelaxed means that the instance types have less variety than the pool's minValues require. This happens only with
+	// MinValuesBestEffort.
 	MinValuesRelaxed bool `json:"minValuesRelaxed,omitempty"`
 	// Allocatable of InstanceTypes[0].
 	Allocatable corev1.ResourceList `json:"allocatable"`
@@ -97,10 +97,10 @@ type InstanceTypeOption struct {
 	CapacityType string `json:"capacityType"`
 	// Others contains the offering's other labels, for instance a reservation, in the format of cloudprovider.OfferingKey.
 	Others string `json:"others,omitempty"`
-	// Price of that offering by the snapshot's cost model, USD per hour. If commitments cover shares of the node, the price assumes that
-	// they cover the same shares of this offering, if they apply to it.
+	// Price of that offering by the snapshot's cost model, USD per hour. If commitments cover a part of the node, the price assumes that
+	// each commitment that applies to this offering covers the same part of it.
 	Price float64 `json:"price"`
-	// Terms that made the price, the list price first; they add up to it. Nil without a cost model, and in explanations.
+	// Terms of the price, the list price first; their amounts add up to the price. They are nil without a cost model, and in explanations.
 	Terms []PriceTerm `json:"terms,omitempty"`
 }
 
@@ -111,11 +111,11 @@ func (o *InstanceTypeOption) Offering() cloudprovider.OfferingKey {
 
 // NodePrice is the cost of a node of the snapshot.
 type NodePrice struct {
-	// Offering that the node was bought as.
+	// Offering is the offering as which the node was bought.
 	Offering cloudprovider.OfferingKey `json:"offering"`
 	// Price in USD per hour, after commitments.
 	Price float64 `json:"price"`
-	// Terms that made the price, the list price first; nil without a CostModel.
+	// Terms of the price, the list price first; nil without a CostModel.
 	Terms []PriceTerm `json:"terms,omitempty"`
 }
 
@@ -127,13 +127,13 @@ type ExistingNode struct {
 	Pods []PodKey `json:"pods"`
 }
 
-// Unschedulable is a pod without a place, and why.
+// Unschedulable is a pod that can't be placed, with the reasons.
 type Unschedulable struct {
 	Pod PodKey `json:"pod"`
 	// Reasons, at least one. There is one for each NodePool that was considered, by pool order, and then one for the existing nodes
-	// (ReasonExistingNodes). The last is left out if no nodes exist, and once very many kinds of pods have been explained on very many
-	// nodes. There is only one reason, without a pool, if the pod itself is invalid, if it asks for nodes without a pool, or if no pool
-	// exists.
+	// (ReasonExistingNodes). The reason for the existing nodes is left out if no nodes exist. It is also left out after very many kinds of
+	// pods were explained on very many nodes, to bound the work. There is only one reason, without a pool, if the pod itself is invalid, if
+	// it asks for nodes without a pool, or if no pool exists.
 	Reasons []Reason `json:"reasons"`
 }
 
@@ -153,8 +153,8 @@ const (
 	RelaxedTaint RelaxationCode = "PreferNoScheduleTaint"
 )
 
-// Relaxation is a preference that the plan does not keep for some pods. With PreferencesIgnore pods have no preferences, and only
-// RelaxedTaint is listed, since taints belong to nodes.
+// Relaxation is a preference that the plan does not keep for some pods. With PreferencesIgnore, pods have no preferences. Then only
+// RelaxedTaint is listed, because taints belong to nodes.
 type Relaxation struct {
 	Code RelaxationCode `json:"code"`
 	// Detail names the preference.
@@ -186,37 +186,38 @@ type Note struct {
 }
 
 // Certificate proves Plan.LowerBound by arithmetic alone. It gives each class of pods a Value. For every instance type, the pods that fit
-// on one node are worth at most as much as the node costs. Then any nodes that hold all pods cost at least the sum of Count x Value. Its
-// multipliers λ >= 0 show that a type t of price p can't hold more: Σ_r allocatable_r λ_r + Σ_c f_c max(0, value_c - requests_c·λ) <= p.
-// Here f_c is how many pods of class c fit on an empty node of the type, at most Count. For devices that drivers publish, allocatable is
-// the most that claims of only these devices could get, which may be more than the plan relies on.
+// on one node are worth at most as much as the node costs. Then any nodes that hold all pods cost at least the sum of Count x Value. The
+// multipliers λ >= 0 of a type t with price p show that the pods on a node are not worth more than p: Σ_r allocatable_r λ_r + Σ_c f_c
+// max(0, value_c - requests_c·λ) <= p. Here f_c is how many pods of class c fit on an empty node of the type, at most Count. For devices
+// that drivers publish, allocatable is the most that claims of only these devices could get, which may be more than the plan relies on.
 //
-// A rule that limits the pods of several classes on one node counts like a resource of which every node has the rule's Amount: classes take
-// some of it, and types have a multiplier for it. A resource that is counted in whole units works the same way: a class takes its request
-// divided by the rule's Unit, and a node has its allocatable divided by it, both rounded down. Pods that together take more than the node
-// has do not fit on it.
+// A rule that limits the pods of several classes on one node is treated like a resource. Every node has the rule's Amount of it, classes
+// take some of it, and types have a multiplier for it. A resource that is counted in whole units works the same way: a class takes its
+// request divided by the rule's Unit, and a node has its allocatable divided by Unit, both rounded down. Pods that together take more than
+// the node has do not fit on the node.
 //
 // If only a few pods share a node, a type may instead count one or two resources (Whole) in whole pods: in units, with requests and
-// allocatable rounded down. These resources have no multiplier. For them, Σ_c f_c max(0, …) is replaced by the largest worth of whole pods,
-// at most f_c of each class, that together take no more of these resources than the node has. This is a knapsack problem, which dynamic
-// programming solves.
+// allocatable rounded down. These resources have no multiplier. For them, Σ_c f_c max(0, …) is replaced by the largest total worth of a set
+// of whole pods: at most f_c pods of each class, which together take no more of these resources than the node has. This is a knapsack
+// problem, which dynamic programming solves.
 //
-// If a reservation or a commitment limits the number of some nodes, Limits gives the limited thing its own Value. Such a node may hold pods
-// worth its price plus the value of its use of the limited thing. Any nodes that hold all pods then cost at least the sum of Count x Value
-// over the classes minus the sum of Amount x Value over the limits: that is LowerBound.
+// If a reservation or a commitment limits the number of some nodes, it is listed in Limits with its own Value. A node that uses it may hold
+// pods worth the node's price plus the value of this use. Any nodes that hold all pods then cost at least the sum of Count x Value over the
+// classes minus the sum of Amount x Value over the limits. This difference is LowerBound.
 type Certificate struct {
 	Classes []CertificateClass `json:"classes"`
 	Types   []CertificateType  `json:"types"`
-	// Rules about how many pods one node may hold that the proof uses; nil without any.
+	// Rules are the rules about how many pods one node may hold that the proof uses; nil if it uses none.
 	Rules []CertificateRule `json:"rules,omitempty"`
-	// Limits are the limited things: reservations by name, then commitments in the order of the cost model; nil if all values are 0.
+	// Limits are the limited reservations, by name, and then the limited commitments, in the order of the cost model; nil if all values are
+	// 0.
 	Limits []CertificateLimit `json:"limits,omitempty"`
 }
 
 // CertificateRule is a rule about single nodes in a proof: hard anti-affinity or spread by hostname, a host port, or a resource in
 // whole units.
 type CertificateRule struct {
-	// Name by which classes and types refer to it, unique in the certificate.
+	// Name is unique in the certificate. Classes and types refer to the rule by this name.
 	Name string `json:"name"`
 	// Rule describes it in words.
 	Rule string `json:"rule"`
@@ -232,16 +233,16 @@ type CertificateLimit struct {
 	// Reservation is the label by which offerings name it, "key In [value]"; Commitment is the CostTerm's name. One of both is set.
 	Reservation string `json:"reservation,omitempty"`
 	Commitment  string `json:"commitment,omitempty"`
-	// Amount left for new nodes: instances of the reservation, or the commitment's unit.
+	// Amount that is left for new nodes: in instances of the reservation, or in the commitment's unit.
 	Amount float64 `json:"amount"`
 	// Value of one unit, USD per hour: no kind of node is worth more than its price plus this value for each unit that it uses.
 	Value float64 `json:"value"`
-	// Types are the kinds of nodes that use it. Kinds that another of them can replace are left out.
+	// Types are the kinds of nodes that use the reservation or commitment. A kind is left out if another listed kind can replace it.
 	Types []CertificateDraw `json:"types"`
 }
 
-// CertificateDraw is the proof for one kind of node that uses a limited thing. It works like a CertificateType, but with Price + Uses x
-// CertificateLimit.Value in place of the price.
+// CertificateDraw is the proof for one kind of node that uses a limited reservation or commitment. It works like a CertificateType, but
+// with Price + Uses x CertificateLimit.Value in place of the price.
 type CertificateDraw struct {
 	CertificateType
 	// Uses is how much of the limit one node uses.
@@ -250,7 +251,7 @@ type CertificateDraw struct {
 
 // CertificateClass is a group of pods with equal requests.
 type CertificateClass struct {
-	// Requests of one pod, "pods: 1" included.
+	// Requests of one pod, including "pods: 1".
 	Requests corev1.ResourceList `json:"requests"`
 	// Count of pods.
 	Count int `json:"count"`
@@ -268,9 +269,9 @@ type CertificateType struct {
 	Price float64 `json:"price"`
 	// Multipliers λ by resource, USD per hour and unit (cores, bytes, pods, …).
 	Multipliers map[corev1.ResourceName]float64 `json:"multipliers"`
-	// RuleMultipliers are in USD per hour for one unit of the rule's amount, by CertificateRule.Name, or nil if there are none.
+	// RuleMultipliers are in USD per hour for one unit of the rule's amount, by CertificateRule.Name, or nil if no rule has a multiplier.
 	RuleMultipliers map[string]float64 `json:"ruleMultipliers,omitempty"`
-	// Whole are the resources counted in whole pods, at most two; nil without any.
+	// Whole are the resources counted in whole pods, at most two; nil if no resource is.
 	Whole []CertificateCount `json:"whole,omitempty"`
 }
 

@@ -6,13 +6,13 @@ import "github.com/drawknife/drawknife/cloudprovider"
 type PlanPrices struct {
 	// From lists the origins of the prices, by capacity type and then by source and basis.
 	From []PricesFrom `json:"from"`
-	// OnDemandCost is the cost of the new nodes, USD per hour, if the spot nodes among them were on-demand in the same zones. It is 0
-	// without spot nodes, if such a price is unknown, and with commitments, which may cover on-demand nodes.
+	// OnDemandCost is the cost of the new nodes, USD per hour, if the spot nodes among them were on-demand in the same zones. It is 0 in
+	// three cases: the plan has no spot nodes, an on-demand price is unknown, or there are commitments, which may cover on-demand nodes.
 	OnDemandCost float64 `json:"onDemandCost,omitempty"`
 	// OnDemandEstimated means that OnDemandCost contains estimates.
 	OnDemandEstimated bool `json:"onDemandEstimated,omitempty"`
 	// Low and High are the cost of the new nodes, USD per hour, if each price with a range is at its lowest, and at its highest. Both are 0
-	// if no price of the plan has a range, and with commitments.
+	// if no price of the plan has a range, or if there are commitments.
 	Low  float64 `json:"low,omitempty"`
 	High float64 `json:"high,omitempty"`
 }

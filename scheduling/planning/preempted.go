@@ -15,7 +15,7 @@ type Preemption struct {
 	// HighestPriority of the victims.
 	HighestPriority int32 `json:"highestPriority"`
 	// BudgetViolations counts the victims whose eviction a PodDisruptionBudget would forbid. kube-scheduler prefers nodes without such
-	// victims, but preempts them if there is no other way.
+	// victims, but preempts them if no other node can take the pod.
 	BudgetViolations int `json:"budgetViolations,omitempty"`
 }
 
