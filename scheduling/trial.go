@@ -12,8 +12,8 @@ import (
 )
 
 // Trial is a what-if on a Model: it can hide nodes and place their pods elsewhere, and all of this can be undone. Solve is a trial that
-// places the waiting pods. Disruption planners use trials to find out what would happen if nodes were removed. A new trial starts with the
-// snapshot's nodes, nothing hidden, and the waiting pods not placed.
+// places the waiting pods. Disruption planners use trials to find out what would happen if nodes were removed. In a new trial, no node of
+// the snapshot is hidden, and the waiting pods are not placed.
 //
 //	Hide, HideMoving, Close   what is different
 //	Place                     where the planner would put what waits
@@ -29,17 +29,17 @@ func (m *Model) Trial() *Trial {
 	return &Trial{trial.New(m.c)}
 }
 
-// Mark is a point in a trial to come back to. The zero value is none.
+// Mark is a state of a trial to which Rollback can return. The zero value is no state.
 type Mark struct{ mark trial.Mark }
 
 var (
 	// ErrStaleMark says that the trial was rolled back beyond the mark after the mark was set, or that the mark belongs to another trial.
 	ErrStaleMark = trial.ErrStaleMark
-	// ErrNoPlace says that pods can't be on the node on which Put or PutNew should place them.
+	// ErrNoPlace says that pods can't be placed on the node that Put or PutNew was called for.
 	ErrNoPlace = placing.ErrNoPlace
 )
 
-// Mark returns the present point.
+// Mark returns a mark for the present state.
 func (t *Trial) Mark() Mark {
 	return Mark{t.t.Mark()}
 }
@@ -50,20 +50,20 @@ func (t *Trial) Rollback(to Mark) error {
 	return t.t.Rollback(to.mark)
 }
 
-// Clone returns an independent trial in the same state: the same nodes are hidden and planned, and the same pods wait. From now on, both
-// give the same answers to the same questions, and they may be used in parallel. Marks of one trial are not valid in the other.
+// Clone returns an independent trial in the same state: the same nodes are hidden and planned, and the same pods wait. The same calls have
+// the same results on both trials, and the trials may be used in parallel. Marks of one trial are not valid in the other.
 func (t *Trial) Clone() *Trial {
 	return &Trial{t.t.Clone()}
 }
 
-// Hide removes a node of the snapshot from the trial: its pods that can move wait for a new place. It reports how many those are. An
-// unknown name or a hidden node is an error, and changes nothing.
+// Hide removes a node of the snapshot from the trial: its pods that can move then wait to be placed. It returns the number of these pods.
+// An unknown name or a hidden node is an error, and changes nothing.
 func (t *Trial) Hide(name string) (pods int, err error) {
 	return t.t.Hide(name)
 }
 
-// HideMoving is Hide for a node with pods that need no other place, because they stay until they end or can't be moved. Only the pods for
-// which moves returns true wait for a place. moves is not called for pods of DaemonSets and static pods.
+// HideMoving is Hide for a node with pods that need no other node, because they stay until they end or can't be moved. Only the pods for
+// which moves returns true then wait to be placed. moves is not called for pods of DaemonSets and static pods.
 func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int, err error) {
 	return t.t.HideMoving(name, moves)
 }
@@ -80,9 +80,9 @@ func (t *Trial) Place(ctx context.Context, o PlaceOptions) (Outcome, error) {
 	return solving.Of(t.t).Place(ctx, o)
 }
 
-// Put places waiting pods, of hidden nodes or of the snapshot, on a node of the snapshot, in their order and by the rules of Place. The
-// error wraps ErrNoPlace for a pod that can't be on the node. A pod that does not wait and an unknown node are also errors. The pods before
-// it in the list are then already placed, so roll back.
+// Put places waiting pods, of hidden nodes or of the snapshot, on a node of the snapshot, in the order of the list and by the rules of
+// Place. The error wraps ErrNoPlace for a pod that can't be placed on the node. A pod that does not wait and an unknown node are also
+// errors. The pods before it in the list are then already placed, so roll back.
 func (t *Trial) Put(node string, pods []PodKey) error {
 	return placing.Of(t.t).Put(node, pods)
 }
@@ -93,20 +93,20 @@ func (t *Trial) PutNew(n *NewNode) error {
 }
 
 // Waiting returns the names of waiting pods, at most the given number: first the pods of hidden nodes, starting with the last hidden node,
-// then those of the snapshot. If some pods of a class are placed, they count as those that were hidden first.
+// and then the pods of the snapshot. If only some pods of a class are placed, those that were hidden first count as placed.
 func (t *Trial) Waiting(most int) []PodKey {
 	return t.t.Waiting(most)
 }
 
 // Plan returns the present result of the trial, as Solve would. It contains the places of the pods that the trial has placed, including
-// those of hidden nodes, and why the other pods have no place. It changes nothing, so the trial can be explained, rolled back and
+// those of hidden nodes, and why the other pods can't be placed. It changes nothing, so the trial can be explained, rolled back and
 // continued. A cancelled context ends it early with ctx.Err().
 func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
 	return answering.On(t.t).Plan(ctx)
 }
 
-// Placed is Plan without the reasons of pods without a place and without a lower bound: computing these takes most of Plan's time. Use it
-// for many attempts. The result has the same order and names as that of Plan.
+// Placed is Plan without the reasons of pods that can't be placed and without a lower bound: computing these takes most of Plan's time. Use
+// Placed if you try many changes. The result has the same order and names as that of Plan.
 func (t *Trial) Placed() *Plan {
 	return answering.On(t.t).Placed()
 }

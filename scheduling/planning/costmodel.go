@@ -10,11 +10,11 @@ import (
 // plain data and part of the Snapshot, so that a plan can be replayed and each of its prices can be audited: an InstanceTypeOption lists
 // the terms that made its price, with their source. A plan, its lower bound and its explanations all use these prices.
 //
-// An offering's price begins as its list price (node overlays included); each applicable term changes it, in the order of the list, in
-// whole nano-USD. A price never falls below 0 or rises above 1e9 USD per hour; a term that would exceed that is cut off, and Terms in the
-// plan show the amount actually applied.
+// An offering's price begins as its list price, after node overlays. Each applicable term changes it, in the order of the list, in whole
+// nano-USD. A price stays between 0 and 1e9 USD per hour: a term that would exceed these limits is cut off, and Terms in the plan show the
+// amount actually applied.
 //
-// Do not change a CostModel after a Snapshot has it. The zero value, like nil, means list prices only.
+// Do not change a CostModel that is part of a Snapshot. The zero value, like nil, means list prices only.
 type CostModel struct {
 	// Terms in the order they apply, at most 256. Names are unique.
 	Terms []CostTerm `json:"terms,omitempty"`

@@ -17,10 +17,10 @@ type ReasonCode string
 const (
 	// ReasonPodInvalid: the pod itself can't be planned; Detail says why.
 	ReasonPodInvalid ReasonCode = "PodInvalid"
-	// ReasonNoNodePools: the snapshot has no pool that could launch a node; Nodes says why no existing node takes the pod.
+	// ReasonNoNodePools: the snapshot has no pool that could launch a node; Nodes says why no existing node can take the pod.
 	ReasonNoNodePools ReasonCode = "NoNodePools"
 	// ReasonOptedOut: the pod asks for nodes without a pool. This is assumed to be its owner's intention, so no pool is at fault. Nodes
-	// says why no existing node takes it.
+	// says why no existing node can take the pod.
 	ReasonOptedOut ReasonCode = "OptedOut"
 	// ReasonNodePoolNotReady: the pool may not launch nodes; Detail says why.
 	ReasonNodePoolNotReady ReasonCode = "NodePoolNotReady"
@@ -28,7 +28,7 @@ const (
 	ReasonNoInstanceTypes ReasonCode = "NoInstanceTypes"
 	// ReasonTaint: the pod does not tolerate Taint.
 	ReasonTaint ReasonCode = "TaintNotTolerated"
-	// ReasonRequirements: the pod's requirements and the pool's exclude each other at Key.
+	// ReasonRequirements: the pod's requirement on label Key contradicts the pool's requirement on it.
 	ReasonRequirements ReasonCode = "IncompatibleRequirements"
 	// ReasonVolumes: the pool has no instance type for the pod in the places where the pod's volumes can be used; Detail names the places.
 	ReasonVolumes ReasonCode = "VolumeTopology"
@@ -37,32 +37,32 @@ const (
 	ReasonInstanceTypes ReasonCode = "NoInstanceTypeFits"
 	// ReasonLimits: the pool's limits leave no room; Detail names the resource.
 	ReasonLimits ReasonCode = "LimitsExceeded"
-	// ReasonReservation: suitable instance types use a reservation, and none has an instance left; or the pod must wait for one
-	// (ReservedStrict).
+	// ReasonReservation: suitable instance types use reservations, and no reservation has an instance left, or the pod must wait for a
+	// reservation (ReservedStrict).
 	ReasonReservation ReasonCode = "NoReservationLeft"
-	// ReasonMinValues: the suitable instance types have less variety than the pool's minValues ask for.
+	// ReasonMinValues: the suitable instance types have less variety than the pool's minValues require.
 	ReasonMinValues ReasonCode = "MinValuesNotMet"
 	// ReasonTopology: topology rules exclude suitable instance types; Rules says which.
 	ReasonTopology ReasonCode = "TopologyRefused"
 	// ReasonHostPorts: on suitable instance types, a DaemonSet uses the pod's host port; Rules names the port and the DaemonSet.
 	ReasonHostPorts ReasonCode = "HostPortTaken"
-	// ReasonExistingNodes: no existing node takes the pod; Nodes says why. If the snapshot has nodes, this reason follows those of the
-	// NodePools.
+	// ReasonExistingNodes: no existing node takes the pod; Nodes says why. If the snapshot has nodes, this reason follows the reasons of
+	// the NodePools.
 	ReasonExistingNodes ReasonCode = "ExistingNodes"
-	// ReasonGang: the pod is a member of a gang that has no place as a whole; Detail names the gang and the reason.
+	// ReasonGang: the pod is a member of a gang that can't be placed as a whole; Detail names the gang and the reason.
 	ReasonGang ReasonCode = "GangNotPlaced"
 	// ReasonSpotLimits: limits of the pod's workload keep it off spot nodes, or off some of them; Detail says which. It comes before the
-	// reasons of the NodePools, which are those of a pod with these limits.
+	// reasons of the NodePools, which assume these limits.
 	ReasonSpotLimits ReasonCode = "SpotLimits"
 	// ReasonReservationEnds: the pod's run time is known, and reservations end before it would be done; Detail says which. It comes before
-	// the reasons of the NodePools, which are those of a pod that must not use these reservations.
+	// the reasons of the NodePools, which assume that the pod must not use these reservations.
 	ReasonReservationEnds ReasonCode = "ReservationEnds"
 	// ReasonNotPlaced: an instance type of the pool would suit the pod alone, but the plan has no node of this type for the pod.
 	ReasonNotPlaced ReasonCode = "NotPlaced"
 )
 
-// Removed counts instance types of a pool by the first check that ruled them out for a pod, in the order of the fields.
-// If there are several ways to buy a type, the one that passed the most checks counts.
+// Removed counts instance types of a pool by the first check that ruled them out for a pod, in the order of the fields. If a type has
+// several offerings, the offering that passed the most checks is used.
 type Removed struct {
 	// Requirements: the type's labels don't meet the pod's, its volumes' and the pool's requirements.
 	Requirements int `json:"requirements,omitempty"`
@@ -72,26 +72,27 @@ type Removed struct {
 	Offering int `json:"offering,omitempty"`
 	// Limits: launching the type would exceed the pool's limits.
 	Limits int `json:"limits,omitempty"`
-	// Reservation: its offerings use reservations that have no instance left, or the pod waits for a reservation.
+	// Reservation: the type's offerings use reservations that have no instance left, or the pod waits for a reservation.
 	Reservation int `json:"reservation,omitempty"`
-	// MinValues: if the type was used, the remaining types would have less variety than the pool's minValues ask for.
+	// MinValues: if the type was used, the remaining types would have less variety than the pool's minValues require.
 	MinValues int `json:"minValues,omitempty"`
 	// Topology: topology rules or host ports exclude the pod.
 	Topology int `json:"topology,omitempty"`
 }
 
-// Reason says why a pod has no place in one NodePool, or on the existing nodes: a code and its operands. String returns the sentence.
+// Reason says why a pod can't be placed on a node of one NodePool, or on the existing nodes: a code and its operands. String returns it as
+// a sentence.
 type Reason struct {
-	// Pool of the reason; zero if it concerns only the pod, or existing nodes.
+	// Pool of the reason; zero if the reason concerns only the pod, or existing nodes.
 	Pool v1.PoolKey `json:"pool,omitzero"`
 	Code ReasonCode `json:"code"`
-	// Taint that is not tolerated. Set only for the code ReasonTaint. Further taints are in Also. If the pod itself tolerates it, Detail
-	// says which pod does not.
+	// Taint that is not tolerated. Set only for the code ReasonTaint. Further taints are in Also. If the pod itself tolerates the taint,
+	// Detail names the pod that does not.
 	Taint *corev1.Taint `json:"taint,omitempty"`
-	// Key of the label where the requirements exclude each other. Set only for the code ReasonRequirements.
+	// Key of the label for which the requirements contradict each other. Set only for the code ReasonRequirements.
 	Key string `json:"key,omitempty"`
-	// Requests of the pod without the DaemonSets' overhead. Set only for the code ReasonInstanceTypes. Volumes that it attaches are listed
-	// as "attachable-volumes-csi-<driver>".
+	// Requests of the pod without the DaemonSets' overhead. Set only for the code ReasonInstanceTypes. Volumes that the pod attaches are
+	// listed as "attachable-volumes-csi-<driver>".
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 	// Removed counts the pool's types by check. It is set for the code ReasonInstanceTypes and the codes that are listed after it.
 	Removed Removed `json:"removed,omitzero"`
@@ -103,8 +104,8 @@ type Reason struct {
 	Nodes *RemovedNodes `json:"nodes,omitempty"`
 	// Unknown are names that the pod asks for and that do not exist, at most four: usually misspellings.
 	Unknown []Unknown `json:"unknown,omitempty"`
-	// NotKnown are resources that the pod requests and whose amount is unknown for some of the pool's types: these types count as having
-	// none. It is set only for the code ReasonInstanceTypes.
+	// NotKnown are resources that the pod requests and whose amount is unknown for some of the pool's types: the amount of these types is
+	// assumed to be 0. It is set only for the code ReasonInstanceTypes.
 	NotKnown []NotKnown `json:"notKnown,omitempty"`
 	// Devices says what the closest instance type lacks for the pod's device claims; empty if devices are not the cause. It is set only for
 	// the code ReasonInstanceTypes.
@@ -115,15 +116,16 @@ type Reason struct {
 	// that the pool excludes and a taint. Reasons other than taints are only looked for if no single change would help. They have neither
 	// Pool nor NearestMiss.
 	Also []Reason `json:"also,omitempty"`
-	// NearestMiss is the smallest change after which the pod would have a place in the pool (for the codes ReasonExistingNodes,
-	// ReasonNoNodePools and ReasonOptedOut: on an existing node). It is nil if neither a single change nor one of the pairs tried would
-	// help. It is not part of String.
+	// NearestMiss is the smallest change after which the pod could be placed on a node of the pool. For the codes ReasonExistingNodes,
+	// ReasonNoNodePools and ReasonOptedOut, it is for existing nodes. It is nil if neither a single change nor one of the examined pairs of
+	// changes would help. It is not part of String.
 	NearestMiss *NearestMiss `json:"nearestMiss,omitempty"`
 }
 
 // MinValuesShortfall is one of a NodePool's minValues that the suitable instance types don't meet.
 type MinValuesShortfall struct {
-	// Key of the label, how many values of it are Asked for, and the most values Found.
+	// Key of the label. Asked is the number of its values that minValues require, and Found is the largest number that the suitable types
+	// have.
 	Key   string `json:"key"`
 	Asked int    `json:"asked"`
 	Found int    `json:"found"`
@@ -132,7 +134,7 @@ type MinValuesShortfall struct {
 // NotKnown is a resource whose amount is unknown for some instance types.
 type NotKnown struct {
 	Resource corev1.ResourceName `json:"resource"`
-	// Types is the number of such types in the pool.
+	// Types is how many of the pool's types have an unknown amount of the resource.
 	Types int `json:"types"`
 }
 
@@ -191,8 +193,8 @@ func joined(a, between, b string) string {
 	return a + between + b
 }
 
-// hints suggests corrections of unknown names; the parameter who names the objects that could have such a name. For a label that Detail
-// already names, only the suggestion is added.
+// hints suggests corrections of unknown names; the parameter who says which objects could have such a label or resource, as in "instance
+// type". For a label that Detail already names, only the suggestion is added.
 func (r Reason) hints(who string) string {
 	text := ""
 	for _, u := range r.Unknown {
@@ -257,7 +259,7 @@ func (c *counts) add(n int, what string) {
 	}
 }
 
-// requestsString lists the requests, without the request of 1 of the resource "pods" if there are others.
+// requestsString lists the requests, without the request of 1 of the resource "pods" if there are other requests.
 func requestsString(list corev1.ResourceList) string {
 	parts := make([]string, 0, len(list))
 	for _, name := range slices.Sorted(maps.Keys(list)) {

@@ -21,7 +21,7 @@ const (
 	NodeTaints NodeCheck = "Taints"
 	// NodeRequirements: the node's labels don't meet the pod's requirements.
 	NodeRequirements NodeCheck = "Requirements"
-	// NodeVolumes: the pod's volumes can't be used there.
+	// NodeVolumes: the pod's volumes can't be used on the node.
 	NodeVolumes NodeCheck = "Volumes"
 	// NodeVolumeLimits: the node can't attach as many volumes of a CSI driver.
 	NodeVolumeLimits NodeCheck = "VolumeLimits"
@@ -79,24 +79,24 @@ type RemovedNodes struct {
 	Unavailable int `json:"unavailable,omitempty"`
 	// Cordoned: spec.unschedulable is set.
 	Cordoned int `json:"cordoned,omitempty"`
-	// Taints: the pod does not tolerate one of its taints.
+	// Taints: the pod does not tolerate one of the node's taints.
 	Taints int `json:"taints,omitempty"`
 	// Requirements: the labels don't meet the pod's requirements.
 	Requirements int `json:"requirements,omitempty"`
-	// Volumes: the pod's volumes can't be used there.
+	// Volumes: the pod's volumes can't be used on the node.
 	Volumes int `json:"volumes,omitempty"`
-	// VolumeLimits: the node can't attach as many volumes of a CSI driver; its other resources suffice.
+	// VolumeLimits: the node can't attach as many volumes of a CSI driver, but its other resources are sufficient.
 	VolumeLimits int `json:"volumeLimits,omitempty"`
 	// Resources: the free resources are too small.
 	Resources int `json:"resources,omitempty"`
-	// HostPorts: another pod has the host port.
+	// HostPorts: another pod on the node uses a host port of the pod.
 	HostPorts int `json:"hostPorts,omitempty"`
 	// Topology: topology rules exclude the pod.
 	Topology int `json:"topology,omitempty"`
 	// NotPlaced: the node would suit the pod alone, but the plan does not place it there.
 	NotPlaced int `json:"notPlaced,omitempty"`
-	// Examples has one node for each check that is the first check that some node fails, in the order of the fields above. Of these nodes,
-	// it is the first that fails the fewest other checks.
+	// Examples has one example node for each of the fields above that counts nodes, in their order. From the nodes of a field, it is the
+	// first node with the fewest other failed checks.
 	Examples []NodeExample `json:"examples,omitempty"`
 }
 
@@ -106,7 +106,7 @@ type NodeExample struct {
 	Node  string    `json:"node"`
 	// Taints that the pod does not tolerate. Set only for the check NodeTaints.
 	Taints []corev1.Taint `json:"taints,omitempty"`
-	// Key of a label that does not meet the requirements, and its Value on the node, empty if the node lacks the label.
+	// Key of a label that does not meet the requirements, and its Value on the node. Value is empty if the node lacks the label.
 	Key   string `json:"key,omitempty"`
 	Value string `json:"value,omitempty"`
 	// Requests that are too large, and the Free amounts of these resources. Set only for the checks NodeResources and NodeVolumeLimits.
@@ -117,8 +117,8 @@ type NodeExample struct {
 	Rules []Rule `json:"rules,omitempty"`
 	// Detail says why the node takes no pods. Set only for the check NodeUnavailable.
 	Detail string `json:"detail,omitempty"`
-	// Also contains the results of later checks on the same node, at most six; each label that does not meet the requirements is one. They
-	// have no Node.
+	// Also contains the results of later checks on the same node, at most six. Each label that does not meet the requirements is a separate
+	// result. They have no Node.
 	Also []NodeExample `json:"also,omitempty"`
 }
 
@@ -141,7 +141,7 @@ func (e NodeExample) String() string {
 	return text
 }
 
-// found describes the result of the check, or returns "" if the check's name is enough.
+// found describes the details of the check's result, or returns "" if the check's name is sufficient.
 func (e NodeExample) found() string {
 	switch {
 	case e.Detail != "":

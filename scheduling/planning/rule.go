@@ -34,17 +34,19 @@ type Rule struct {
 	Text string `json:"text"`
 	// Keys are the topology labels of the rule; none for host ports.
 	Keys []string `json:"keys,omitempty"`
-	// MaxSkew and MinDomains of a spread; MinDomains is 0 if not set. Present is the number of domains that count for MinDomains.
+	// MaxSkew and MinDomains of a topology spread constraint; MinDomains is 0 if not set. Present is the number of domains that count for
+	// MinDomains.
 	MaxSkew    int32 `json:"maxSkew,omitempty"`
 	MinDomains int32 `json:"minDomains,omitempty"`
 	Present    int32 `json:"present,omitempty"`
-	// Domains counts the pods that the rule selects. For a spread it has all domains, those with the fewest pods first; for other rules
-	// only domains with such pods, those with the most first. It has at most eight; MoreDomains is the number left out.
+	// Domains counts the pods that the rule selects. For a spread constraint, it lists all domains, and domains with the fewest pods come
+	// first. For other rules, it lists only domains with such pods, and domains with the most pods come first. It has at most eight
+	// domains; MoreDomains is the number left out.
 	Domains     []RuleDomain `json:"domains,omitempty"`
 	MoreDomains int          `json:"moreDomains,omitempty"`
-	// Holders are pods because of which the rule excludes this one: those that use the host port or have the anti-affinity. At most three.
+	// Holders are the pods because of which the rule excludes this pod: they use the host port or have the anti-affinity. At most three.
 	Holders []Holder `json:"holders,omitempty"`
-	// Unknown lists those of Keys that no node has or would have.
+	// Unknown lists the Keys that neither existing nor possible new nodes have.
 	Unknown []Unknown `json:"unknown,omitempty"`
 }
 
@@ -54,13 +56,13 @@ type RuleDomain struct {
 	Name string `json:"name"`
 	// Pods in the domain that the rule selects.
 	Pods int32 `json:"pods"`
-	// HoldsBack means that the domain has the fewest pods of a spread, so other domains must not get more pods.
+	// HoldsBack means that the domain has the fewest pods of a spread constraint, so that other domains must not get more pods.
 	HoldsBack bool `json:"holdsBack,omitempty"`
 	// Node is one of the nodes of a domain that HoldsBack, and Check says why the pod can't go there. Both are empty if the domain has no
 	// node yet.
 	Node  string    `json:"node,omitempty"`
 	Check NodeCheck `json:"check,omitempty"`
-	// Taint of that node which the spread ignores, because its nodeTaintsPolicy is not Honor.
+	// Taint of this node that the spread constraint ignores, because its nodeTaintsPolicy is not Honor.
 	Taint *corev1.Taint `json:"taint,omitempty"`
 }
 
@@ -70,7 +72,7 @@ type HolderKind string
 const (
 	// HolderPod: a pod on a node.
 	HolderPod HolderKind = "Pod"
-	// HolderDaemonSet: the pods of a DaemonSet, on existing nodes or on new ones.
+	// HolderDaemonSet: the pods of a DaemonSet, on existing nodes or on new nodes.
 	HolderDaemonSet HolderKind = "DaemonSet"
 	// HolderPlanned: a pod like the named one, which the plan places on the node.
 	HolderPlanned HolderKind = "PlannedPod"
@@ -95,7 +97,7 @@ func (h Holder) String() string {
 	return "pod " + name
 }
 
-// String names the rule, its counts, and the pods in the way.
+// String names the rule, its counts, and the pods in Holders.
 func (r Rule) String() string {
 	if r.Kind == RuleHostPort {
 		if len(r.Holders) == 0 {
@@ -127,7 +129,7 @@ func holderString(list []Holder) string {
 	return strings.Join(names, " and ")
 }
 
-// counted says how many pods each domain has, and which domains hold a spread back.
+// counted says how many pods each domain has, and for which domains HoldsBack is true.
 func (r Rule) counted() string {
 	if len(r.Domains) == 0 {
 		return ""
@@ -158,5 +160,5 @@ func (r Rule) counted() string {
 	return text
 }
 
-// First and last words in the description of a host port.
+// The beginning and the end of the description of a host port.
 const PortWords, TakenWords = "host port ", ", which is taken"

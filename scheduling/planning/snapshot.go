@@ -19,7 +19,7 @@ import (
 type Snapshot struct {
 	// Time is "now" for every decision made from this snapshot. Placing pods does not need it, so it may be zero.
 	Time time.Time `json:"time"`
-	// Vocabulary says which label keys are well known, restricted or aliases: the provider's, or
+	// Vocabulary says which label keys are well known, restricted or aliases. Use the provider's vocabulary, or
 	// requirements.CoreVocabulary() without a provider. The zero value means requirements.CoreVocabulary(). It must match Catalogs: if
 	// instance types state a label that the vocabulary does not know, pods can't require that the label is absent.
 	Vocabulary requirements.Vocabulary `json:"vocabulary,omitzero"`
@@ -30,18 +30,18 @@ type Snapshot struct {
 	NodePools []NodePool `json:"nodePools,omitempty"`
 	// NodeOverlays change prices and capacities of instance types.
 	NodeOverlays []*v1.NodeOverlay `json:"nodeOverlays,omitempty"`
-	// CostModel says what nodes cost if that is not their list price. Nil means list prices only.
+	// CostModel says how the cost of nodes differs from their list prices. Nil means list prices only.
 	CostModel *CostModel `json:"costModel,omitempty"`
 	// Nodes are the nodes that exist or are being launched, with the pods bound to them. Names are unique.
 	Nodes []Node `json:"nodes,omitempty"`
-	// Pods are the pending pods. They have no spec.nodeName. namespace/name is unique over all pods, bound ones included. A plan tries to
+	// Pods are the pending pods. They have no spec.nodeName. namespace/name is unique over all pods, including bound pods. A plan tries to
 	// place each of them, whatever its status. From a live cluster, take two kinds of pods: those for which Provisionable in package
 	// scheduling/pods returns true and that are not gated, and those for which Nominated returns true. Leave out pods of other schedulers.
 	// Pods with status.nominatedNodeName are placed on that node before all others, and its room is reserved for them against pods of equal
 	// and lower priority.
 	Pods []*corev1.Pod `json:"pods,omitempty"`
-	// Placeholders are the pods of capacity buffers: room to keep free. They are placed after all real pods, and never
-	// take their place.
+	// Placeholders are the pods of capacity buffers, which represent room to keep free. They are placed after all real pods, and never use
+	// room that a real pod needs.
 	Placeholders []*corev1.Pod `json:"placeholders,omitempty"`
 	// Gangs are groups of pods that are placed together or not at all. Their pending members are also in Pods.
 	Gangs []Gang `json:"gangs,omitempty"`
@@ -68,16 +68,16 @@ type Snapshot struct {
 	PersistentVolumeClaims []*corev1.PersistentVolumeClaim `json:"persistentVolumeClaims,omitempty"`
 	PersistentVolumes      []*corev1.PersistentVolume      `json:"persistentVolumes,omitempty"`
 	StorageClasses         []*storagev1.StorageClass       `json:"storageClasses,omitempty"`
-	// CSINodes say, by the Node's name, how many volumes of each CSI driver a node can attach. A driver that it does not list has no limit.
-	// A node without a CSINode has no limits or, while it is starting, those of its instance type.
+	// CSINodes say, by the Node's name, how many volumes of each CSI driver a node can attach. A driver that is not listed in a CSINode has
+	// no limit. A node without a CSINode has no limits; while it is starting, it has the limits of its instance type.
 	CSINodes []*storagev1.CSINode `json:"csiNodes,omitempty"`
 	// VolumeAttachments say which volumes are attached to which node. A volume that no pod of the node uses still counts towards its
 	// driver's limit there, until it is detached.
 	VolumeAttachments []*storagev1.VolumeAttachment `json:"volumeAttachments,omitempty"`
 
-	// ResourceClaims, ResourceClaimTemplates, DeviceClasses and ResourceSlices say which devices pods ask for through Dynamic Resource
-	// Allocation, which devices nodes publish, and which are allocated. A pod that names a missing object of the first three kinds is
-	// refused with a reason.
+	// ResourceClaims, ResourceClaimTemplates, DeviceClasses and ResourceSlices say which devices pods request through Dynamic Resource
+	// Allocation, which devices nodes publish, and which devices are allocated. A pod that names a missing object of the first three kinds
+	// is refused with a reason.
 	ResourceClaims         []*resourcev1.ResourceClaim         `json:"resourceClaims,omitempty"`
 	ResourceClaimTemplates []*resourcev1.ResourceClaimTemplate `json:"resourceClaimTemplates,omitempty"`
 	DeviceClasses          []*resourcev1.DeviceClass           `json:"deviceClasses,omitempty"`
@@ -89,8 +89,8 @@ type Snapshot struct {
 	UnsupportedVolumeTopologyKeys []string `json:"unsupportedVolumeTopologyKeys,omitempty"`
 	UnsupportedVolumeDrivers      []string `json:"unsupportedVolumeDrivers,omitempty"`
 
-	// Assumptions are sentences for people, which say what the maker of the snapshot assumed, such as the region of the prices. Planning
-	// does not read them; a program that plans from a saved snapshot can print them again.
+	// Assumptions are sentences for people about what the program that made the snapshot has assumed, such as the region of the prices.
+	// Planning does not read them; a program that plans from a saved snapshot can print them again.
 	Assumptions []string `json:"assumptions,omitempty"`
 }
 
@@ -98,10 +98,10 @@ type Snapshot struct {
 type NodePool struct {
 	// Key is the pool's identity. A zero Key means {GenerationV1, Object.Name}: use Identity to read it.
 	Key v1.PoolKey `json:"key"`
-	// Object is the pool in its v1 form, whatever generation it was created in.
+	// Object is the pool as a v1 object, also if it was created in an earlier generation.
 	Object *v1.NodePool `json:"object"`
-	// Catalog names the entry of Snapshot.Catalogs with the instance types the pool may launch. Empty means that there are none, so the
-	// pool only owns nodes.
+	// Catalog names the entry of Snapshot.Catalogs with the instance types the pool may launch. Empty means that the pool has no instance
+	// types and only owns nodes.
 	Catalog string `json:"catalog,omitempty"`
 	// NotReady says why the pool must not launch nodes now ("NodeClass not found"); empty means it may.
 	NotReady string `json:"notReady,omitempty"`

@@ -1,13 +1,13 @@
 package planning
 
-// SpotSplit says how a plan keeps a workload's limits on spot nodes (package scheduling/spotlimits): which of its waiting pods may not be
-// on spot nodes, and which spot pools the other waiting pods may use. The plan places every pod in accordance with it.
+// SpotSplit says how a plan keeps a workload's limits on spot nodes (package scheduling/spotlimits): which of the workload's waiting pods
+// may not be on spot nodes, and which spot pools its other waiting pods may use. The plan places every pod in accordance with the split.
 type SpotSplit struct {
 	// Workload is "Kind namespace/name", and Limits are its annotations.
 	Workload string `json:"workload"`
 	Limits   string `json:"limits"`
-	// Pods is how many pods the workload has, including running ones. MostOnSpot is how many of these may be on spot nodes, and MostOnPool
-	// is how many may be on spot nodes of one instance type in one zone.
+	// Pods is how many pods the workload has, including running ones. MostOnSpot is how many of these pods may be on spot nodes. MostOnPool
+	// is how many of them may be on spot nodes of one instance type in one zone.
 	Pods       int `json:"pods"`
 	MostOnSpot int `json:"mostOnSpot"`
 	MostOnPool int `json:"mostOnPool"`

@@ -9,7 +9,7 @@ import (
 type UnknownKind string
 
 const (
-	// UnknownResource: the pod requests a resource that no instance type has; without NodePools, that no node has.
+	// UnknownResource: the pod requests a resource that no instance type has. Without NodePools, it means that no node has the resource.
 	UnknownResource UnknownKind = "Resource"
 	// UnknownLabel: the pod asks for a label that neither the NodePool nor its instance types nor any node has.
 	UnknownLabel UnknownKind = "Label"
@@ -26,15 +26,15 @@ type Unknown struct {
 	Name string `json:"name"`
 	// Nearest are the most similar known names, at most three; empty if none is similar.
 	Nearest []string `json:"nearest,omitempty"`
-	// Known are all known values of label Key, sorted; empty when there are more than ten. KnownCount is their number.
+	// Known are all known values of label Key, sorted; empty when there are more than ten. KnownCount is the number of all known values.
 	Known      []string `json:"known,omitempty"`
 	KnownCount int      `json:"knownCount,omitempty"`
 }
 
-// String says that nothing has the name, and suggests similar ones.
+// String says that no object has the name, and suggests similar names.
 func (u Unknown) String() string { return u.text("instance type") }
 
-// text is like String; the parameter who names what could have the resource: nodes or instance types.
+// text is like String. The parameter who says which objects could have the resource or value: "node" or "instance type".
 func (u Unknown) text(who string) string {
 	text := "no node has label " + u.Name
 	switch u.Kind {

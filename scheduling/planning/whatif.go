@@ -4,8 +4,8 @@ package planning
 // of Place; the next call may use other options.
 type PlaceOptions struct {
 	Query
-	// ExistingOnly keeps Place from planning nodes: pods without room on nodes of the snapshot, and on nodes that the trial has planned
-	// before, stay without a place.
+	// ExistingOnly keeps Place from planning nodes: pods that find no room on nodes of the snapshot, or on nodes that the trial has planned
+	// before, are not placed.
 	ExistingOnly bool
 }
 

@@ -8,10 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// budgetIndex finds the PodDisruptionBudgets of a namespace that select a pod without checking each: most selectors ask for one value of
-// a label.
+// budgetIndex finds the PodDisruptionBudgets of a namespace that select a pod. It need not check each budget, because most selectors
+// require one value of a label.
 type budgetIndex struct {
-	// byLabel has the budgets by one label that each requires. keys are the keys of these labels, each once.
+	// byLabel has budgets, each by one label that its selector requires. keys are the different keys of these labels.
 	byLabel map[labelPair][]*Budget
 	keys    []string
 	// others are budgets that require no such label.

@@ -16,7 +16,7 @@ import (
 )
 
 // Budgets are the PodDisruptionBudgets of a cluster, with an index by selector. It never changes after NewBudgets, and is safe for
-// concurrent use. A nil *Budgets has none.
+// concurrent use. A nil *Budgets contains no budgets.
 type Budgets struct {
 	byNamespace map[string]*budgetIndex
 }
@@ -55,8 +55,8 @@ func (e *BudgetError) Error() string {
 func (e *BudgetError) Unwrap() error { return e.Err }
 
 // NewBudgets builds the index of PodDisruptionBudgets. A missing selector matches no pod; an empty selector matches every pod of the
-// namespace. The error is a *BudgetError for the first budget, by namespace and name, with an invalid selector. The pods that it should
-// protect are unknown, so neither allowing nor forbidding their eviction would be right.
+// namespace. The error is a *BudgetError for the first budget, by namespace and name, with an invalid selector. It is unknown which pods
+// this budget should protect, so NewBudgets can neither allow nor forbid their eviction.
 func NewBudgets(list []*policyv1.PodDisruptionBudget) (*Budgets, error) {
 	b := &Budgets{byNamespace: make(map[string]*budgetIndex)}
 	sorted := slices.SortedFunc(slices.Values(slices.DeleteFunc(slices.Clone(list), func(b *policyv1.PodDisruptionBudget) bool { return b == nil })), func(x, y *policyv1.PodDisruptionBudget) int {
@@ -103,9 +103,9 @@ func (b *Budgets) Of(pod *corev1.Pod) []*Budget {
 	return b.byNamespace[pod.Namespace].of(pod.Labels)
 }
 
-// NeverAllow reports whether budgets prevent every eviction of the pod until somebody changes them. One budget does if it never allows a
-// disruption. Several budgets do, because the eviction API then refuses the pod. It is false for pods that are not evictable, and for pods
-// that are not ready if their budget has SparesUnready.
+// NeverAllow reports whether budgets prevent every eviction of the pod until somebody changes them. A single budget does so if it never
+// allows a disruption. Several budgets always do, because the eviction API refuses pods with several budgets. It is false for pods that are
+// not evictable, and for pods that are not ready if their budget has SparesUnready.
 func (b *Budgets) NeverAllow(pod *corev1.Pod) bool { return b.NeverAllowFrom(v1.MarkerTaint, pod) }
 
 // NeverAllowFrom is NeverAllow for a pod on a node that a drain marks with the given marker.
@@ -123,8 +123,8 @@ func (b *Budgets) NeverAllowFrom(marker v1.DisruptionMarker, pod *corev1.Pod) bo
 // Block says why budgets refuse the eviction of a pod.
 type Block struct {
 	Pod types.NamespacedName
-	// Budgets are the budgets that refuse the eviction, by name: one that allows no disruption now, or several that select the pod. With
-	// several, the eviction API refuses every eviction.
+	// Budgets are the budgets that refuse the eviction, by name. It is one budget that allows no disruption now, or several budgets that
+	// select the pod: the eviction API refuses every eviction of a pod with several budgets.
 	Budgets []types.NamespacedName
 }
 

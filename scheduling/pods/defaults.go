@@ -6,10 +6,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Default changes a pod spec in place: it sets the defaults that the API server sets for pods but not in pod templates, as far as
-// planning reads them. Missing requests become equal to the limits; pod-level requests only if no container requests the resource. If the
-// pod uses the host's network, container ports become host ports. A port without a protocol is TCP. It copies maps before it adds to
-// them.
+// Default changes a pod spec in place: it sets the defaults that the API server sets for pods but not in pod templates, as far as planning
+// reads them. Missing requests become equal to the limits. A missing pod-level request is only set if no container requests the resource.
+// If the pod uses the host's network, container ports become host ports. A port without a protocol is TCP. It copies maps before it adds
+// entries to them.
 func Default(spec *corev1.PodSpec) {
 	if spec == nil {
 		return

@@ -1,5 +1,6 @@
-// Package pods answers the questions of a node autoscaler about one pod at one point in time. Does it wait for a place? Does it need a
-// new place when its node is removed? May it be evicted now, and which PodDisruptionBudgets forbid that? How much does its eviction cost?
+// Package pods answers the questions of a node autoscaler about one pod at one point in time. Does the pod wait for a node? Does it need
+// another node when its node is removed? May it be evicted now, and which PodDisruptionBudgets forbid the eviction? How much does its
+// eviction cost?
 //
 //	budgets, err := pods.NewBudgets(snapshot.PodDisruptionBudgets)
 //	if err != nil {

@@ -11,7 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// stuckAfter is how long after its deletion timestamp, which includes the grace period, a drain still waits for a terminating pod.
+// stuckAfter is how long a drain still waits for a terminating pod after the pod's deletion timestamp, which includes the grace period.
 const stuckAfter = time.Minute
 
 // Evictable reports whether a drain may evict the pod now, without regard to PodDisruptionBudgets.
@@ -30,8 +30,8 @@ func EvictableFrom(marker v1.DisruptionMarker, pod *corev1.Pod, now time.Time) b
 	return Active(pod) && !ToleratesMarker(pod, marker) && !Static(pod) && !Protected(pod, now)
 }
 
-// Reschedulable reports whether the pod, or the pod that replaces it, needs another place when its node is removed. It must be active, or
-// a terminating pod of a StatefulSet, which is replaced only after it has ended; and it must not be tied to its node.
+// Reschedulable reports whether the pod, or the pod that replaces it, needs another node when its node is removed. The pod must be active,
+// or a terminating pod of a StatefulSet, which is replaced only after it has ended. It must not be tied to its node.
 func Reschedulable(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false
@@ -39,8 +39,8 @@ func Reschedulable(pod *corev1.Pod) bool {
 	return (Active(pod) || Terminating(pod) && OwnedByStatefulSet(pod)) && !OwnedByDaemonSet(pod) && !Static(pod)
 }
 
-// ReschedulableNow reports whether the pod is reschedulable and nothing keeps it where it is now: neither its own annotation nor a budget
-// that never allows a disruption. On leaving nodes, planning treats these pods as if they were pending.
+// ReschedulableNow reports whether the pod is reschedulable and nothing keeps it on its node: neither its own annotation nor a budget that
+// never allows a disruption. On leaving nodes, planning treats these pods as if they were pending.
 func ReschedulableNow(pod *corev1.Pod, budgets *Budgets, now time.Time) bool {
 	if pod == nil {
 		return false
@@ -56,8 +56,8 @@ func ReschedulableNowFrom(marker v1.DisruptionMarker, pod *corev1.Pod, budgets *
 	return Reschedulable(pod) && Disruptable(pod, now) && !budgets.NeverAllowFrom(marker, pod)
 }
 
-// Unbound returns a copy of the pod without a node. It represents the pod that replaces this pod while a planner looks for a new place. It
-// shares everything else with the pod.
+// Unbound returns a copy of the pod without a node. It represents the pod that will replace this pod while a planner looks for a new node.
+// It shares all other data with the pod.
 func Unbound(pod *corev1.Pod) *corev1.Pod {
 	if pod == nil {
 		return nil

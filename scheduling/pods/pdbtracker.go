@@ -32,7 +32,7 @@ func (t *PDBTracker) Take(pod *corev1.Pod, now time.Time) *Block {
 	return why
 }
 
-// TakeAll calls Take for all pods. If one is refused, it undoes the others and returns the first refusal.
+// TakeAll calls Take for all pods. If a pod is refused, it undoes the calls for the pods before it and returns the refusal.
 func (t *PDBTracker) TakeAll(list []*corev1.Pod, now time.Time) *Block {
 	for i, pod := range list {
 		if why := t.Take(pod, now); why != nil {

@@ -97,7 +97,7 @@ func condition(pod *corev1.Pod, kind corev1.PodConditionType) corev1.ConditionSt
 }
 
 // Provisionable reports whether the pod waits for a new node: kube-scheduler found it unschedulable, it is neither bound to nor nominated
-// for a node, and it is not tied to one node like pods of DaemonSets and static pods. The named scheduler, the phase and a deletion
+// for a node, and it is not tied to one node, as pods of DaemonSets and static pods are. The named scheduler, the phase and a deletion
 // timestamp do not matter. A pod with scheduling gates never counts, because no scheduler considers it. A pod for which kube-scheduler
 // reports an error does not count either, unless it belongs to a PodGroup: kube-scheduler v1.37 reports an error for such pods if the
 // cluster has no nodes.
@@ -121,7 +121,7 @@ func Provisionable(pod *corev1.Pod) bool {
 func grouped(pod *corev1.Pod) bool { return podgroups.NewReader(false).SchedulingGroup(pod) != "" }
 
 // Nominated reports whether kube-scheduler has promised the pod room on a node that it is not bound to yet. Such a pod belongs in
-// Snapshot.Pods, where it reserves that room, but it alone is no reason to plan.
+// Snapshot.Pods, where it reserves that room. But such a pod alone is no reason to make a plan.
 func Nominated(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false
@@ -131,7 +131,7 @@ func Nominated(pod *corev1.Pod) bool {
 }
 
 // ToleratesDisruption reports whether the pod tolerates the taint of disrupted nodes, karpenter.sh/disrupted:NoSchedule. Such a pod stays
-// until its node ends.
+// until its node is terminated.
 func ToleratesDisruption(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false

@@ -16,7 +16,7 @@ type Protection struct {
 	// Until is when the protection ends or has ended. It is zero without protection, and if the end is not known: with the value "true",
 	// or with a duration while the pod has not started.
 	Until time.Time
-	// Err is set if the value of the annotation is invalid; the pod is then not protected. It is an *AnnotationError.
+	// Err is an *AnnotationError if the value of the annotation is invalid; the pod is then not protected.
 	Err error
 }
 
@@ -36,7 +36,7 @@ func (e *AnnotationError) Error() string {
 func (e *AnnotationError) Unwrap() error { return e.Err }
 
 // ProtectionOf reads the pod's annotation karpenter.sh/do-not-disrupt: "true" protects the pod without end. A positive Go duration protects
-// it until that time after its start, and before it has started.
+// the pod until this time has passed since its start. A pod that has not started is also protected.
 func ProtectionOf(pod *corev1.Pod, now time.Time) Protection {
 	if pod == nil {
 		return Protection{}
@@ -67,8 +67,8 @@ func Protected(pod *corev1.Pod, now time.Time) bool {
 	return ProtectionOf(pod, now).Active
 }
 
-// Disruptable reports whether disruption may choose the pod's node as far as this pod is concerned: the pod is not active, or not
-// protected. Protected pods of DaemonSets and protected static pods keep their node like other protected pods.
+// Disruptable reports whether this pod allows disruption to choose its node: the pod is not active, or not protected. Protected pods of
+// DaemonSets and protected static pods keep their node like other protected pods.
 func Disruptable(pod *corev1.Pod, now time.Time) bool {
 	if pod == nil {
 		return false

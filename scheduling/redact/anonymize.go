@@ -17,10 +17,10 @@ import (
 // Anonymize strips the snapshot like Strip, and replaces names (of objects, containers, volumes, instances) and the values of labels,
 // selectors and taints by made-up words. The snapshot is not changed. Nil stays nil.
 //
-// The word for a name consists of its rank among all replaced names and a hash of it: "n0042-6f1d9a3b". Equal names get equal words, and
-// the order of words is that of the names. So the plan is the same as for the original snapshot, with other names. The hash is the same in
-// every snapshot that was anonymised with the same key, so that two snapshots can be compared. Only the owner of the key can check whether
-// a guessed name is right. With a nil key, everyone can.
+// The word for a name consists of the name's rank among all replaced names and of a hash of the name: "n0042-6f1d9a3b". Equal names get
+// equal words, and words have the same order as the names. So the plan is the same as for the original snapshot, with other names. The hash
+// is the same in every snapshot that was anonymised with the same key, so that two snapshots can be compared. Only the owner of the key can
+// check whether a guessed name is right. With a nil key, everyone can check this.
 //
 // Everything that rules compare remains unchanged: keys of labels and taints; values of labels that the vocabulary calls well known, that
 // instance types state, or that are compared as numbers; instance types with their prices and reservations; resources, drivers,
@@ -73,7 +73,7 @@ func (a *anonymizer) name(name string) string {
 	return a.word(name)
 }
 
-// rank chooses the words for all listed names.
+// rank chooses the words for all names in a.words.
 func (a *anonymizer) rank() {
 	names := make([]string, 0, len(a.words))
 	for name := range a.words {

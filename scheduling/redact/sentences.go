@@ -10,7 +10,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// sentences replaces the listed names in texts for people by the same words as elsewhere, and leaves the rest of the texts unchanged.
+// sentences replaces names in texts for people by the same words as in the rest of the snapshot. Other parts of the texts stay unchanged.
 // Until the words are chosen, it leaves the texts unchanged.
 func (a *anonymizer) sentences(texts []string) []string {
 	if texts == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// copy returns v with names replaced; if kept is set, strings remain unchanged. A string of a named type remains unchanged, because
+// copy returns v with names replaced. If kept is true, strings remain unchanged. A string of a named type remains unchanged, because
 // Kubernetes defines its values. Structs with unexported fields are treated as values: amounts, times, durations.
 func (a *anonymizer) copy(v reflect.Value, kept bool) reflect.Value {
 	t := v.Type()
@@ -169,7 +169,7 @@ func keepsField(owner, field string) bool {
 	return false
 }
 
-// plainKeys returns the keys of labels whose values say nothing about the cluster: those that the vocabulary knows, and those that
+// plainKeys returns the keys of labels whose values say nothing about the cluster: the keys that the vocabulary knows, and the keys that
 // instance types state.
 func plainKeys(vocabulary requirements.Vocabulary, catalogs map[string][]*cloudprovider.InstanceType) map[string]bool {
 	plain := make(map[string]bool)

@@ -14,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Answer takes the steps of a round after its snapshot was planned, and returns all requests with their new status, by namespace and name.
-// It returns an *option.ArgumentError without a plan or for a plan of another snapshot, and the error of the context if that has ended.
+// Answer completes a round after its snapshot was planned, and returns all requests with their new status, by namespace and name. It
+// returns an *option.ArgumentError without a plan or for a plan of another snapshot, and the context's error if the context has ended.
 func (r *Round) Answer(ctx context.Context, plan *scheduling.Plan) ([]Answer, error) {
 	switch {
 	case r.Snapshot == nil:
@@ -78,7 +78,7 @@ func (r *Round) scaleUp(plan *scheduling.Plan) error {
 	return nil
 }
 
-// each returns the name of the node of each pod.
+// each returns a node name for each pod with booked room, so a name occurs as often as the node has such pods.
 func (p places) each() []string {
 	var out []string
 	for _, node := range p.nodes() {
@@ -92,7 +92,8 @@ func (p places) each() []string {
 }
 
 // Hosts returns the sorted names of the snapshot's nodes on which bookings hold room or the plan places pods of requests. Disruption must
-// not treat these nodes as empty, even if no pod runs on them. After Answer has returned, they are those of its result.
+// not treat these nodes as empty, even if no pod runs on them. After Answer has returned, it uses the bookings and places in Answer's
+// result.
 func (r *Round) Hosts(plan *scheduling.Plan) []string {
 	hosts := map[string]bool{}
 	for node := range r.held {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// slot is room for a pod on a node: for a pod that does not exist yet, or for a pending consumer.
+// slot is booked room for a pod on a node. The pod does not exist yet, or is a pending consumer.
 type slot struct {
 	set, number int
 	node        string
@@ -21,8 +21,8 @@ type slot struct {
 	taker *corev1.Pod
 }
 
-// slots returns the room that the booking still holds, in a fixed order. Consumers that have a node hold room themselves, so the booking
-// releases the same amount: first on their nodes, then on the last of its other nodes.
+// slots returns the room that the booking still holds, in a fixed order. Consumers that have a node use room themselves, so the booking
+// releases as much room: first on their nodes, and then on the last of the booking's other nodes.
 func (d *demand) slots() []slot {
 	var out []slot
 	for set := range d.moulds {
@@ -129,7 +129,7 @@ func (r *Round) holdBookings(ctx context.Context) error {
 	return nil
 }
 
-// keep reserves the room of the slots on their nodes.
+// keep reserves the room of the slots on the slots' nodes.
 func (r *Round) keep(d *demand, slots []slot) {
 	for _, s := range slots {
 		if s.taker != nil {

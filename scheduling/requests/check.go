@@ -92,7 +92,7 @@ func missingRoom(reason *scheduling.GangReason) string {
 		return text
 	}
 	last := reason.Reasons[len(reason.Reasons)-1]
-	if last.Code == scheduling.ReasonNoNodePools { // no NodePool takes part
+	if last.Code == scheduling.ReasonNoNodePools { // these plans have no NodePools
 		if last.Nodes == nil || last.Nodes.Total == 0 {
 			return "there are no nodes"
 		}

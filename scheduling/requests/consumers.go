@@ -31,7 +31,7 @@ func findConsumers(s *scheduling.Snapshot) map[types.NamespacedName][]consumer {
 	}
 	for i := range s.Nodes {
 		if s.Nodes[i].Leaving {
-			continue // pods that need a new place are also listed as pending pods
+			continue // pods that must move to another node are also listed as pending pods
 		}
 		for _, pod := range s.Nodes[i].Pods {
 			note(pod, s.Nodes[i].Name)

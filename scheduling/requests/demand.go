@@ -25,11 +25,11 @@ const namePrefix = "provisioning-request-"
 type demand struct {
 	// given is the request as it was passed; answer is the copy that is changed.
 	given, answer *v1.ProvisioningRequest
-	// moulds contain a pod of each PodSet, without name; nil if the pods can't be made.
+	// moulds contain, for each PodSet, a pod without a name from which its pods are copied. They are nil if the pods can't be made.
 	moulds []*corev1.Pod
 	// prefix is the prefix of the names of its pods.
 	prefix string
-	// bound and waiting are the pods that use the request, by PodSet; surplus are waiting pods for which no PodSet has a place.
+	// bound and waiting are the pods that use the request, by PodSet; surplus are waiting pods that no PodSet needs.
 	bound, waiting [][]consumer
 	surplus        []consumer
 	// pods is the total number of pods that use the request.
@@ -99,7 +99,7 @@ func (r *resolver) missing(request *v1.ProvisioningRequest) string {
 	return ""
 }
 
-// fill makes the demand's moulds; its PodTemplates must exist.
+// fill makes the demand's moulds. The PodTemplates of the request must exist.
 func (r *resolver) fill(d *demand) {
 	d.prefix = namePrefix + d.given.Name
 	for slices.ContainsFunc(r.taken[d.given.Namespace], func(name string) bool { return strings.HasPrefix(name, d.prefix+"-") }) {
@@ -119,7 +119,7 @@ func (r *resolver) fill(d *demand) {
 	}
 }
 
-// adopt turns the pod into a pod of the request that waits for a place. Claims of ephemeral volumes don't exist before their pods.
+// adopt turns the pod into a pending pod of the request. Claims of ephemeral volumes don't exist before their pods.
 func (d *demand) adopt(pod *corev1.Pod) {
 	if pod.Annotations == nil {
 		pod.Annotations = map[string]string{}
@@ -155,7 +155,8 @@ func (d *demand) pod(set, number int) *corev1.Pod {
 	return &pod
 }
 
-// heldPod returns the pod with the given number, bound to the node. Nothing may take its room, or remove it from the node.
+// heldPod returns the pod with the given number, bound to the node. It has the highest priority and is protected from disruption, so that
+// no plan takes its room or removes it from the node.
 func (d *demand) heldPod(set, number int, node string) *corev1.Pod {
 	pod := d.pod(set, number)
 	pod.Annotations = maps.Clone(pod.Annotations)

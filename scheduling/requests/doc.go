@@ -18,17 +18,17 @@
 //
 // A round goes through these steps:
 //
-//  1. Bookings end if their time is over. The others hold their room on the nodes that the request's status names; pods that use a
-//     booking take its place. If room is gone, the booking moves to other existing nodes, or ends.
-//  2. Requests of v1.ClassCheckCapacity are tried on existing nodes, after all pending pods, the oldest first. No NodePool
-//     takes part.
+//  1. Bookings end if their time is over. The other bookings hold their room on the nodes that the request's status names. Pods that use a
+//     booking use this room. If the room no longer exists, the booking moves to other existing nodes, or ends.
+//  2. Requests of v1.ClassCheckCapacity are tried on existing nodes, after all pending pods, the oldest first. No nodes are launched for
+//     them.
 //  3. Requests of v1.ClassBestEffortAtomicScaleUp join Round.Snapshot as gangs. They are provisioned once all their pods have room
 //     on existing nodes; until then each round plans them again, on the nodes that are being launched.
 //  4. Requests of v1.ClassPlan are planned one by one, in addition to the pods of the steps before.
 //
-// A round depends only on its input, and its results are the new status of the objects. So a restarted program can continue where the
-// earlier one stopped. The functions are pure and deterministic: they read no clock, change none of their arguments, and don't depend on
-// the order of lists. Requests of other classes are ignored.
+// A round depends only on its input, and its results are the new status of the objects. So a restarted program can continue where it
+// stopped. The functions are pure and deterministic: they read no clock, change none of their arguments, and don't depend on the order of
+// lists. Requests of other classes are ignored.
 //
 // Stability: beta.
 package requests

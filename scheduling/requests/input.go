@@ -21,11 +21,11 @@ const (
 	DefaultMaxPods = 50_000
 )
 
-// Input contains the inputs of the answers to requests. Lists may be in any order; nothing is changed.
+// Input contains the inputs of the answers to requests. Lists may be in any order. The objects are not changed.
 type Input struct {
 	// Snapshot is the cluster. Its Time is the present time; without a Time, nothing expires.
 	Snapshot *scheduling.Snapshot
-	// Requests to answer. Requests of other classes, and those that are being deleted, are ignored.
+	// Requests to answer. Requests of unknown classes, and requests that are being deleted, are ignored.
 	Requests []*v1.ProvisioningRequest
 	// PodTemplates that requests may refer to, including those of other namespaces.
 	PodTemplates []*corev1.PodTemplate
@@ -36,7 +36,7 @@ type Input struct {
 	Query scheduling.Query
 	// DeviceMatcher is the matcher that the plans use. It may be nil.
 	DeviceMatcher scheduling.DeviceMatcher
-	// BookFor is how long room is booked, and how long a plan's answer is valid. Nil means DefaultBookFor.
+	// BookFor is how long room is booked, and how long the answer to a request of v1.ClassPlan is valid. Nil means DefaultBookFor.
 	BookFor *time.Duration
 	// MaxPods is the largest number of pods that all requests of one round may ask for together. Missing pods of the snapshot's gangs count
 	// against it. A request for more than MaxPods fails. Other requests are handled oldest first, and a request that asks for more than the

@@ -16,19 +16,19 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Round answers requests once.
+// Round is one pass over all requests, in which each request is answered once.
 type Round struct {
-	// Snapshot is the input of the plan: the snapshot of the Input in which bookings hold their room, with requests of
-	// v1.ClassBestEffortAtomicScaleUp as gangs, and without HeldBack.
+	// Snapshot is the input of the plan: the snapshot of the Input, changed in three ways. Bookings hold their room, requests of
+	// v1.ClassBestEffortAtomicScaleUp are gangs, and the pods in HeldBack are left out.
 	Snapshot *scheduling.Snapshot
 	// HeldBack are waiting pods that use a request of v1.ClassCheckCapacity without booked room. Nothing is launched for them.
 	HeldBack []scheduling.PodKey
 
 	in      Input
 	demands []*demand
-	// booked, checks, scaleUps and plans are the demands of this round, by the work to do.
+	// booked, checks, scaleUps and plans are the demands of this round, grouped by the work to do.
 	booked, checks, scaleUps, plans []*demand
-	// held are pods that represent booked room, by node; nominee has the nodes on which pods use booked room.
+	// held are pods that represent booked room, by node; nominee has, for each pod that uses booked room, the node with this room.
 	held    map[string][]*corev1.Pod
 	nominee map[scheduling.PodKey]string
 	// ready are the nodes that have joined and are initialised.
@@ -37,8 +37,8 @@ type Round struct {
 	inGang map[scheduling.PodKey]bool
 }
 
-// Begin takes the steps of a round before the snapshot is planned. It returns an *option.ArgumentError without a snapshot, a
-// *scheduling.SnapshotError for a contradictory snapshot, and the error of the context if that has ended.
+// Begin starts a round, before the snapshot is planned. It returns an *option.ArgumentError without a snapshot, a *scheduling.SnapshotError
+// for a contradictory snapshot, and the context's error if the context has ended.
 func Begin(ctx context.Context, in Input) (*Round, error) {
 	if in.Snapshot == nil {
 		return nil, option.Missing("requests.Begin", "the snapshot")
@@ -99,8 +99,8 @@ func isReady(n *scheduling.Node) bool {
 	return n.Object != nil && !n.Leaving && (n.Claim == nil || n.Object.Labels[apiv1.NodeInitializedLabelKey] == "true")
 }
 
-// sort ends the request if its time is over or it is invalid, and otherwise makes its pods if their templates exist. It reports whether
-// there is still work to do.
+// sort ends the request if its time is over or if it is invalid. Otherwise, it makes the request's pods if their templates exist. It
+// reports whether the request still needs work in this round.
 func (r *Round) sort(d *demand, moulds *resolver) bool {
 	if d.given.Done() {
 		return false
@@ -145,7 +145,7 @@ func (r *Round) late(request *v1.ProvisioningRequest) bool {
 	return !request.CreationTimestamp.IsZero() && r.in.over(request.ValidUntil())
 }
 
-// assign decides what to do with the request. left is how many more pods may be asked for.
+// assign decides what to do with the request. left is how many more pods the requests of this round may ask for.
 func (r *Round) assign(d *demand, left *int) {
 	if d.given.Booked() {
 		d.booked = readPlaces(d.answer.Status.ProvisioningClassDetails, len(d.moulds))
@@ -179,7 +179,7 @@ func (r *Round) bookedUntil(request *v1.ProvisioningRequest) time.Time {
 
 func (r *Round) bookFor() time.Duration { return option.Or(r.in.BookFor, DefaultBookFor) }
 
-// pickPods removes from the snapshot the pods for which nothing may be launched, and lets pods that use a booking take its room.
+// pickPods removes from the snapshot the pods for which no nodes may be launched. Pods that use a booking get the booking's room.
 func (r *Round) pickPods() {
 	s := *r.in.Snapshot
 	s.Pods, s.Gangs = make([]*corev1.Pod, 0, len(s.Pods)), slices.Clone(s.Gangs)
@@ -202,7 +202,7 @@ func (r *Round) pickPods() {
 	r.Snapshot = &s
 }
 
-// existing returns the snapshot with only the existing nodes, and bookings on them.
+// existing returns a snapshot with these pods and gangs that has only the ready nodes, with the bookings on them, and no NodePools.
 func (r *Round) existing(pods []*corev1.Pod, gangs []scheduling.Gang) *scheduling.Snapshot {
 	s := *With(r.in.Snapshot, r.held)
 	s.Nodes = slices.DeleteFunc(slices.Clone(s.Nodes), func(n scheduling.Node) bool { return !r.ready[n.Name] })
@@ -220,7 +220,7 @@ func (r *Round) solve(ctx context.Context, s *scheduling.Snapshot) (*scheduling.
 	return m.Solve(ctx, r.in.Query)
 }
 
-// placeOnExisting returns where pods have room on existing nodes.
+// placeOnExisting returns, for each pod that existing nodes have room for, the name of its node.
 func (r *Round) placeOnExisting(ctx context.Context, pods []*corev1.Pod) (map[scheduling.PodKey]string, error) {
 	plan, err := r.solve(ctx, r.existing(pods, nil))
 	if err != nil {

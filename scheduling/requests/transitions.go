@@ -20,7 +20,7 @@ func (r *Round) set(d *demand, conditionType, reason, message string) {
 	d.answer.SetCondition(conditionType, yes, reason, shortened(message), r.in.Snapshot.Time)
 }
 
-// provision books the places for the request, or ends it if its status has no room for all places.
+// provision books the places for the request. It ends the request if the request's status has no room for all places.
 func (r *Round) provision(d *demand, reason, message string, p places) {
 	details := d.answer.Status.ProvisioningClassDetails
 	if !p.write(details) {
@@ -59,7 +59,7 @@ func (r *Round) notFound(d *demand, message string) {
 }
 
 // revoke ends a booking whose room no longer exists. v1.ConditionCapacityRevoked makes Kueue give up a job permanently. This is right only
-// for a job whose pods wait and would never get a place, because nothing is launched for them. Other jobs can ask again.
+// for a job whose pods wait and would never be placed, because nothing is launched for them. Other jobs can make a new request.
 func (r *Round) revoke(d *demand, reason, message string) {
 	if d.class() == v1.ClassCheckCapacity && d.used() {
 		r.set(d, v1.ConditionCapacityRevoked, reason, message)

@@ -14,9 +14,10 @@
 //
 // # What the numbers mean
 //
-// A plan that keeps a rule is also valid without the rule, so removing a rule makes nothing more expensive, unless pods that had no place
-// get one. Planning is a search with a bound on its work, so a saving that is smaller than the gap between a plan and its lower bound may
-// be due to chance. Savings of two rules can't be added: without the first rule, the second may cost nothing, or more.
+// A plan that keeps a rule is also valid without the rule. So removing a rule makes nothing more expensive, unless it lets more pods be
+// placed. Planning is a search with a bound on its work, so a saving that is smaller than the gap between a plan and its lower bound may be
+// due to chance. Savings of two rules can't be added: without the first rule, the second rule may cost nothing, or may cost more than
+// before.
 //
 // Stability: beta.
 package rulecosts

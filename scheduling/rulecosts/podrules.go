@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// OfPod lists the rules of a waiting pod, in the order of the fields, labels by their keys. It returns nil if the snapshot has no such
-// waiting pod, or if the pod has no rules. kubernetes.io/os does not count as a rule, because a pod needs its operating system.
+// OfPod lists the rules of a waiting pod, in the order of the fields; rules about labels are sorted by key. It returns nil if the snapshot
+// has no such waiting pod, or if the pod has no rules. kubernetes.io/os does not count as a rule, because a pod needs its operating system.
 func OfPod(s *scheduling.Snapshot, key scheduling.PodKey) []Rule {
 	if s == nil {
 		return nil
@@ -47,7 +47,7 @@ func alike(s *scheduling.Snapshot, pod *corev1.Pod) map[scheduling.PodKey]bool {
 	return out
 }
 
-// ownerOf returns the pod's controller, else its first owner; the zero reference without one.
+// ownerOf returns the pod's controller or, without a controller, its first owner. It returns the zero reference for a pod without owners.
 func ownerOf(pod *corev1.Pod) metav1.OwnerReference {
 	if c := metav1.GetControllerOf(pod); c != nil {
 		return *c
@@ -112,8 +112,8 @@ func requiredTerms(p *corev1.Pod) []corev1.NodeSelectorTerm {
 	return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 }
 
-// dropLabel removes the pod's requirements on one label. If a term asks for nothing else, every node then meets the term, and so the whole
-// selector. A term that was empty before matches no node, and stays.
+// dropLabel removes the pod's requirements on one label. If a term has no other requirements, every node then meets the term, and so the
+// whole selector. A term that was empty before matches no node, and stays unchanged.
 func dropLabel(p *corev1.Pod, key string) {
 	delete(p.Spec.NodeSelector, key)
 	terms := requiredTerms(p)
@@ -129,7 +129,7 @@ func dropLabel(p *corev1.Pod, key string) {
 	}
 }
 
-// spreads adds the topology spread constraints that must be kept.
+// spreads adds the topology spread constraints with DoNotSchedule.
 func (l *podRules) spreads() {
 	for i, c := range l.pod.Spec.TopologySpreadConstraints {
 		if c.WhenUnsatisfiable != corev1.DoNotSchedule {

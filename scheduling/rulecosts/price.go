@@ -15,7 +15,7 @@ const DefaultMaxPlans = 32
 
 // Options say how the plans are made. Start from DefaultOptions.
 type Options struct {
-	// Query is the query of each plan. Its zero value is fine.
+	// Query is the query of each plan. The zero value can be used.
 	Query scheduling.Query
 	// Compile are the options of each compilation; may be nil.
 	Compile []scheduling.CompileOption
@@ -78,17 +78,17 @@ type Report struct {
 // Cost is the cost of a rule.
 type Cost struct {
 	Rule
-	// Saving is how much less the new nodes cost without the rule, in USD per hour. It is negative if more pods get a place, or more pods
-	// of DaemonSets have to run, and the nodes for them cost more.
+	// Saving is how much less the new nodes cost without the rule, in USD per hour. It is negative if the nodes cost more without the rule,
+	// because more pods are placed or more pods of DaemonSets have to run.
 	Saving float64
-	// MorePods is how many more pods get a place without the rule.
+	// MorePods is how many more pods are placed without the rule.
 	MorePods int
 	// Plan without the rule.
 	Plan *scheduling.Plan
 }
 
-// Without plans the snapshot once for each of the rules, without this rule. Errors are those of planning; a rule whose removal makes the
-// snapshot invalid is also an error. It ends early when ctx does.
+// Without makes one plan for each of the rules: it plans the snapshot without this rule. Errors are those of planning; a rule whose removal
+// makes the snapshot invalid is also an error. It ends early if ctx ends.
 func (b *Base) Without(ctx context.Context, rules []Rule) (Report, error) {
 	n := min(len(rules), b.options.MaxPlans)
 	r := Report{NotPlanned: slices.Clone(rules[n:]), Plans: n}

@@ -29,20 +29,20 @@ const (
 	Preferences Kind = "Preferences"
 	// Requirement is the requirement of a NodePool on one label.
 	Requirement Kind = "Requirement"
-	// MinValues is the variety of values that a NodePool's requirements ask for.
+	// MinValues is the variety of values that a NodePool's requirements demand.
 	MinValues Kind = "MinValues"
 	// Taints are the taints of a NodePool's nodes.
 	Taints Kind = "Taints"
 	// Limits are the limits of a NodePool.
 	Limits Kind = "Limits"
-	// Weight is the weight of a NodePool, which is preferred to pools of lower weight even if they are cheaper.
+	// Weight is the weight of a NodePool. The pool is preferred to pools of lower weight, even if those are cheaper.
 	Weight Kind = "Weight"
 )
 
 // Rule is one rule of a snapshot. OfPod and OfPool make rules; the zero value changes nothing.
 type Rule struct {
 	Kind Kind `json:"kind"`
-	// Object that has it: "Pod default/web-0" or "NodePool general".
+	// Object that has the rule: "Pod default/web-0" or "NodePool general".
 	Object string `json:"object"`
 	// Path of the field in the object.
 	Path string `json:"path"`
@@ -57,7 +57,7 @@ type Rule struct {
 // String is Text.
 func (r Rule) String() string { return r.Text }
 
-// Without returns the snapshot without the rule. It shares everything else with s, which it does not change.
+// Without returns the snapshot without the rule. It shares all other data with s. It does not change s.
 func (r Rule) Without(s *scheduling.Snapshot) *scheduling.Snapshot {
 	if s == nil || r.without == nil {
 		return s

@@ -10,8 +10,9 @@
 //	    drawknife.dev/spot-pool-max-share: 30%  # at most 30 % are on spot nodes of one instance type in one zone
 //	    drawknife.dev/spot-max-price: 60%       # spot nodes cost at most 60 % of the on-demand price
 //
-// Planners keep these limits for new nodes and for pods that disruption moves. No plan has more pods on spot nodes than the limits allow,
-// unless that many are on spot nodes already. kube-scheduler does not know the limits; docs/spot.md describes the consequences.
+// Planners keep these limits for new nodes and for pods that disruption moves. No plan adds pods on spot nodes beyond the limits. If more
+// pods than allowed are on spot nodes already, they may stay. kube-scheduler does not know the limits; docs/spot.md describes the
+// consequences.
 //
 // [Read] reads the annotations of a pod, [WorkloadOf] finds its workload.
 //

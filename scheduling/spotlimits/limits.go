@@ -15,8 +15,8 @@ import (
 type Limits struct {
 	// MaxShare is the largest share of the workload's pods on spot nodes, from 0 to 1; nil means no limit.
 	MaxShare *float64
-	// OnDemandBase is how many of the workload's pods must be on nodes that are not spot before any pod may be on a spot node; 0 means
-	// none.
+	// OnDemandBase is how many of the workload's pods must be on nodes that are not spot before any pod may be on a spot node; 0 means that
+	// no pods must be.
 	OnDemandBase int
 	// MaxPoolShare is the largest share of the workload's pods on one spot pool, which is an instance type in a zone. It is above 0 and at
 	// most 1; nil means no limit. One pod per pool is always allowed, however small the share is.
@@ -48,7 +48,7 @@ func (l Limits) MostOnPool(pods int) int {
 	return max(part(*l.MaxPoolShare, pods), 1)
 }
 
-// part returns a share of a number, rounded down. It corrects floating-point errors: 70 % of 10 are 7.
+// part returns a share of a number, rounded down. It corrects floating-point errors, so that 70 % of 10 is 7.
 func part(share float64, of int) int { return int(math.Floor(share*float64(of) + 1e-9)) }
 
 // Stricter returns limits that satisfy both arguments: pods of one workload can differ during a rollout.
@@ -99,7 +99,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("annotation %s is %q: %s", e.Annotation, value, e.Cure)
 }
 
-// maxShown is how many bytes of a value an error shows.
+// maxShown is how many bytes of a value an error message shows at most.
 const maxShown = 64
 
 // mostPods bounds numbers of pods, so that sums stay in range.

@@ -28,8 +28,8 @@ func (w Workload) Compare(o Workload) int {
 	return cmp.Or(cmp.Compare(w.Namespace, o.Namespace), cmp.Compare(w.Kind, o.Kind), cmp.Compare(w.Name, o.Name), cmp.Compare(w.UID, o.UID))
 }
 
-// WorkloadOf returns the pod's workload: the one that the annotation drawknife.dev/workload names, or that of the pod's controller. A pod
-// with neither is a separate workload. A nil pod has the zero Workload.
+// WorkloadOf returns the pod's workload. The annotation drawknife.dev/workload names it, or else the pod's controller does. A pod with
+// neither is a separate workload. A nil pod has the zero Workload.
 func WorkloadOf(pod *corev1.Pod) Workload {
 	if pod == nil {
 		return Workload{}

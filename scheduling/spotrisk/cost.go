@@ -10,11 +10,11 @@ import (
 
 // Cost is the expected cost of a spot node, in USD per hour, and its parts.
 type Cost struct {
-	// Price of the offering now.
+	// Price is the present price of the offering.
 	Price float64 `json:"price"`
 	// Level of earlier prices; it equals Price if no earlier price is known.
 	Level float64 `json:"level"`
-	// ExpectedPrice while the node lives: between Price and Level.
+	// ExpectedPrice is the expected average price while the node lives. It is between Price and Level.
 	ExpectedPrice float64 `json:"expectedPrice"`
 	// PerMonth is how many times a node would be interrupted in a month of 730 hours.
 	PerMonth float64 `json:"perMonth"`
@@ -22,14 +22,14 @@ type Cost struct {
 	Refused float64 `json:"refused"`
 	// LossUSD is the cost of one interruption, in USD.
 	LossUSD float64 `json:"lossUSD"`
-	// Interruptions is the cost of interruptions, per hour.
+	// Interruptions is the expected cost of interruptions, in USD per hour.
 	Interruptions float64 `json:"interruptions"`
 	// Total is ExpectedPrice plus Interruptions.
 	Total float64 `json:"total"`
 }
 
-// Cost returns the expected cost of a node that is bought as the offering at the given time; loss says what an interruption costs. An
-// offering that is not spot costs its price. The type and the offering must come from a catalog.
+// Cost returns the expected cost of a node that is bought as the offering at the given time; loss says what an interruption costs. The cost
+// of an offering that is not spot is its price. The type and the offering must come from a catalog.
 func (m *Market) Cost(t *cloudprovider.InstanceType, o *cloudprovider.Offering, loss Loss, at time.Time) Cost {
 	if t == nil || o == nil {
 		return Cost{}
@@ -76,8 +76,8 @@ func (m *Market) seen(key Key, at time.Time) record {
 const scoreLife = 24 * time.Hour
 
 // perMonth returns how many times a node is interrupted in a month. It corrects the offering's rate by the market's own history: the result
-// is the mean of a Gamma distribution. Its prior has the offering's rate as mean and PriorInterruptions as shape; the data are
-// interruptions and the time that nodes ran.
+// is the mean of a Gamma distribution. The prior distribution has the offering's rate as its mean and PriorInterruptions as its shape. The
+// data are the interruptions and the time that nodes ran.
 func (m *Market) perMonth(seen record, rate *cloudprovider.InterruptionRate) float64 {
 	share := m.options.UnknownRate
 	if rate != nil {
@@ -92,8 +92,8 @@ func (m *Market) perMonth(seen record, rate *cloudprovider.InterruptionRate) flo
 // could not correct a rate of 0.
 const minPerHour = 1e-7
 
-// refused returns the share of launches that find no capacity. The placement score or, without one, the share of a tenth is corrected by
-// the market's own launches.
+// refused returns the share of launches that find no capacity. The assumed share follows from the placement score; without a score, it is a
+// tenth. The market's own launches correct it.
 func (m *Market) refused(seen record) float64 {
 	prior := 0.1
 	if seen.Score > 0 {

@@ -7,7 +7,7 @@
 //	snapshot.CostModel.Terms = append(snapshot.CostModel.Terms, terms...)
 //
 // The expected cost of a spot node is its expected price while it lives, plus the rate of its interruptions times the cost of an
-// interruption. [Market.Cost] computes it, and docs/spot.md explains it and says which of the figures are estimates.
+// interruption. [Market.Cost] computes this cost. docs/spot.md explains it and says which of its numbers are estimates.
 //
 // Stability: beta.
 package spotrisk

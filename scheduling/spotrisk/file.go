@@ -30,11 +30,11 @@ type file struct {
 	Markets []record `json:"markets"`
 }
 
-// FileError says what is wrong with the file that Import was given.
+// FileError says what is wrong with the file that was passed to Import.
 type FileError struct {
 	// Path of the field: "markets[3].price".
 	Path string
-	// Rule that it breaks, to be read after the path.
+	// Rule is the rule that the field breaks. The error message has it after the path.
 	Rule string
 }
 
@@ -65,14 +65,14 @@ func (m *Market) Export(w io.Writer) error {
 }
 
 // Import adds the output of Export to the known records. Histories are added up, so a file must be imported only once. Of two prices or
-// scores, the later one counts. A file that breaks a rule is refused as a whole, with a *FileError.
+// scores, the later one is used. A file that breaks a rule is refused as a whole, with a *FileError.
 //
-// Import has no clock, so it accepts times in the future. Observations with an earlier time are then ignored. Use ImportAt for files that
-// could contain such times.
+// Import has no clock, so it accepts times in the future. After that, observations with an earlier time are ignored. Use ImportAt for files
+// that could contain such times.
 func (m *Market) Import(r io.Reader) error { return m.importUntil(r, time.Time{}) }
 
 // ImportAt is Import at a given time. It refuses a file with a time that is more than five minutes later, which is the allowed difference
-// between clocks. The zero time refuses none.
+// between clocks. With the zero time, it refuses no times.
 func (m *Market) ImportAt(r io.Reader, now time.Time) error {
 	if now.IsZero() {
 		return m.importUntil(r, time.Time{})

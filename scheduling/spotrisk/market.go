@@ -19,7 +19,7 @@ func (k Key) Compare(o Key) int {
 	return cmp.Or(strings.Compare(k.InstanceType, o.InstanceType), strings.Compare(k.Zone, o.Zone))
 }
 
-// Market contains the observations of spot markets. Older observations count less. It is safe for concurrent use; New makes one.
+// Market contains the observations of spot markets. Older observations have less weight. It is safe for concurrent use; New makes one.
 type Market struct {
 	options Options
 	mu      sync.Mutex
@@ -29,17 +29,17 @@ type Market struct {
 // record contains the observations of one market. Its JSON is the output of Export.
 type record struct {
 	Key
-	// Price is the last price, of the time PriceAt; Level is the level of prices until then.
+	// Price is the last price, observed at PriceAt. Level is the level of earlier prices at that time.
 	Price   float64   `json:"price,omitempty"`
 	PriceAt time.Time `json:"priceAt,omitzero"`
 	Level   float64   `json:"level,omitempty"`
-	// NodeHours, Interruptions, Launches and Refused have the weights that apply at the time HistoryAt.
+	// NodeHours, Interruptions, Launches and Refused are sums with the weights that apply at the time HistoryAt.
 	NodeHours     float64   `json:"nodeHours,omitempty"`
 	Interruptions float64   `json:"interruptions,omitempty"`
 	Launches      float64   `json:"launches,omitempty"`
 	Refused       float64   `json:"refused,omitempty"`
 	HistoryAt     time.Time `json:"historyAt,omitzero"`
-	// Score is the placement score of the time ScoreAt, from 1 to 10; 0 means that no score is known.
+	// Score is the placement score that was observed at ScoreAt, from 1 to 10; 0 means that no score is known.
 	Score   int       `json:"score,omitempty"`
 	ScoreAt time.Time `json:"scoreAt,omitzero"`
 }
@@ -72,15 +72,15 @@ func (m *Market) ObservePrice(key Key, at time.Time, usd float64) {
 	r.Price, r.PriceAt = usd, at
 }
 
-// ObserveNodes records for how long nodes ran up to the given time: ten nodes for an hour are ten hours.
+// ObserveNodes records the total time that nodes ran, up to the given time: for ten nodes that ran an hour, it is ten hours.
 func (m *Market) ObserveNodes(key Key, at time.Time, ran time.Duration) {
 	if ran > 0 {
 		m.count(key, at, func(r *record, weight float64) { r.NodeHours += weight * ran.Hours() })
 	}
 }
 
-// ObserveInterruption records that a node was interrupted, which means that it was reclaimed; a recommendation to replace it does not
-// count.
+// ObserveInterruption records that a node was interrupted, which means that its instance was reclaimed. A recommendation to replace the
+// instance does not count.
 func (m *Market) ObserveInterruption(key Key, at time.Time) {
 	m.count(key, at, func(r *record, weight float64) { r.Interruptions += weight })
 }
@@ -141,7 +141,7 @@ func (r *record) levelAt(at time.Time, halfLife time.Duration) float64 {
 	return weight*r.Level + (1-weight)*r.Price
 }
 
-// halved returns the weight that remains of 1 after the given time.
+// halved returns the weight that an observation has after the given time if its weight was 1.
 func halved(after, halfLife time.Duration) float64 {
 	return math.Exp2(-max(after, 0).Hours() / halfLife.Hours())
 }

@@ -7,18 +7,19 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// Month is the length of the month in rates of interruptions.
+// Month is the length of a month in rates of interruptions per month.
 const Month = 730 * time.Hour
 
 // Options of a market. Start from DefaultOptions. All defaults are estimates, as docs/spot.md says.
 type Options struct {
-	// LevelHalfLife is the age at which a price counts half for the level of prices. More than 0.
+	// LevelHalfLife is the age at which a price has half its weight in the level of prices. More than 0.
 	LevelHalfLife time.Duration
 	// ReturnHalfLife is the time after which the difference between a price and its level is halved. More than 0.
 	ReturnHalfLife time.Duration
-	// HistoryHalfLife is the age at which an interruption, a launch or a node's time counts half. More than 0.
+	// HistoryHalfLife is the age at which an interruption, a launch or the time that a node ran has half its weight. More than 0.
 	HistoryHalfLife time.Duration
-	// PriorInterruptions is how many interruptions of own nodes have the same weight as the offering's InterruptionRate. More than 0.
+	// PriorInterruptions is how many interruptions of the cluster's own nodes have the same weight as the offering's InterruptionRate. More
+	// than 0.
 	PriorInterruptions float64
 	// UnknownRate replaces a missing InterruptionRate: a share of nodes per month, at least 0 and below 1.
 	UnknownRate float64
@@ -68,8 +69,8 @@ type Loss struct {
 	LostWork time.Duration `json:"lostWork,omitempty"`
 	// Without is how long the replacement is an on-demand node if there is no spot capacity.
 	Without time.Duration `json:"without,omitempty"`
-	// PerNode and PerCPU are further costs of an interruption in USD, for each node and for each of its vCPUs. What evictions of pods cost
-	// belongs here.
+	// PerNode and PerCPU are further costs of an interruption in USD, for each node and for each of its vCPUs. They include the cost of
+	// evicting pods.
 	PerNode float64 `json:"perNode,omitempty"`
 	PerCPU  float64 `json:"perCPU,omitempty"`
 }

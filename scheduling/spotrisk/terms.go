@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Beginning of the names of the terms; the NodePools that a term applies to follow.
+// The beginnings of the names of the terms. The NodePools that a term applies to follow in the name.
 const (
 	// LevelTerm adds the difference between the expected price and the present price, which may be negative.
 	LevelTerm = "spot price level"
@@ -26,13 +26,13 @@ type TermsInput struct {
 	Types []*cloudprovider.InstanceType
 	// NodePools that the terms apply to, in the form of CostSelector; empty means all.
 	NodePools []string
-	// Loss is the cost of an interruption of their nodes.
+	// Loss is the cost of an interruption of a node of these NodePools.
 	Loss Loss
 }
 
-// Terms returns the terms of the cost model by which all planners use the expected cost of spot nodes instead of their price. They apply to
-// the choice of nodes, consolidation, prices in plans and the lower bound. Put them before commitments and fees. Offerings whose price does
-// not change are left out. Amounts are whole millionths of a USD, so that a tiny change does not change the model.
+// Terms returns terms of the cost model with which all planners use the expected cost of spot nodes instead of their price. The terms
+// change the choice of nodes, consolidation, prices in plans and the lower bound. Put them before commitments and fees. Offerings whose
+// price does not change are left out. Amounts are whole millionths of a USD, so that a tiny change does not change the model.
 func (m *Market) Terms(in TermsInput) []planning.CostTerm {
 	suffix := ""
 	if len(in.NodePools) > 0 {
