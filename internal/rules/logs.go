@@ -106,7 +106,7 @@ func wrongMessage(e ast.Expr, retired []string) []string {
 		wrong = append(wrong, "log message "+strconv.Quote(text)+" must not end in a full stop")
 	}
 	for _, word := range slices.Sorted(maps.Keys(CountWords(retired, map[string]string{"": text}))) {
-		// "Machines" is part of names of AWS and Kubernetes.
+		// This word is part of names of AWS and Kubernetes.
 		if word == "machine" && strings.Contains(text, "Machines") {
 			continue
 		}
