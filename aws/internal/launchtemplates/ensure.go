@@ -17,10 +17,10 @@ import (
 // quotaCode is EC2's error code for an account that has as many templates as its quota allows.
 const quotaCode = "MaxTemplateLimitExceeded"
 
-// Ensure creates missing templates, and returns the templates that exist afterwards, in the order of the argument. Templates that can't be
-// created are left out if at least one exists, because an instance can be launched from that. If none exists, the error joins all causes.
-// Each cause has its kind (see sdk.Wrap): an account without room for more templates is QuotaExceeded. Ensure also restarts the lifetime of
-// existing templates.
+// Ensure creates missing templates, and returns the templates that exist afterwards, in the order of the argument. If some templates can't
+// be created but at least one exists, the result contains only the existing ones, because an instance can be launched from any of them. If
+// none exists, the error joins all causes. sdk.Wrap has classified each cause: it is QuotaExceeded if the account's quota of templates is
+// used up. Ensure also restarts the lifetime of existing templates.
 func (s *Store) Ensure(ctx context.Context, templates []launchtemplate.Template) ([]launchtemplate.Template, error) {
 	errs := make([]error, len(templates))
 	s.each(len(templates), func(i int) { errs[i] = s.ensure(ctx, templates[i]) })
@@ -50,7 +50,7 @@ func (s *Store) ensure(ctx context.Context, t launchtemplate.Template) error {
 		return err
 	}
 	if !found {
-		// This goroutine has claimed the entry, so no other goroutine writes the id; others only read lastUsed.
+		// This goroutine has claimed the entry, so no other goroutine writes the id; other goroutines only read lastUsed.
 		var id string
 		if id, err = s.create(ctx, t); err != nil {
 			s.release(t.Name, e, false)
@@ -99,7 +99,7 @@ func (s *Store) create(ctx context.Context, t launchtemplate.Template) (id strin
 	return id, nil
 }
 
-// adopt takes over a template that this store does not know, because an earlier process created it, or an attempt that got no answer.
+// adopt adds an existing template that this store does not know: an earlier process created it, or a call to EC2 whose response was lost.
 func (s *Store) adopt(ctx context.Context, name string) (id string, err error) {
 	doing := "reading launch template " + name
 	out, err := s.api.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{LaunchTemplateNames: []string{name}})

@@ -15,8 +15,8 @@ import (
 type Launches struct {
 	// Store of the cluster's templates. Required.
 	Store *Store
-	// Cluster returns the cluster details for nodes. It is called for each launch, because certificates and ranges may be discovered late
-	// or change. It returns cached values. Required.
+	// Cluster returns the cluster details for nodes. It is called for each launch, because the cluster's certificate and address range may
+	// be discovered late or change. It should return cached values. Required.
 	Cluster func(context.Context) (launchtemplate.Cluster, error)
 	// Extend is passed to launchtemplate.Request; nil adds nothing.
 	Extend func(*ec2types.RequestLaunchTemplateData)

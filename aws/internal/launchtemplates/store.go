@@ -20,7 +20,7 @@ const (
 	// DefaultParallelism is the number of calls that one Ensure, Sweep or deletion makes at once.
 	DefaultParallelism = 8
 	// minIdle is how long a template must have been unused before it may be deleted because there are too many: a launch that uses it may
-	// be on its way.
+	// be in progress.
 	minIdle = time.Minute
 )
 
@@ -28,7 +28,7 @@ const (
 type Options struct {
 	// ClusterName is the cluster whose templates the store manages: those with its tag.
 	ClusterName string
-	// Lifetime is how long a template stays after it was last used; 0 means DefaultLifetime. At least a minute.
+	// Lifetime is how long a template stays after it was last used; 0 means DefaultLifetime. It must be at least a minute.
 	Lifetime time.Duration
 	// MaxTemplates is the largest number of templates that the store keeps: beyond that, the templates that were unused for longest are
 	// deleted before their lifetime ends. 0 means DefaultMaxTemplates.

@@ -15,10 +15,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// candidate returns the instance type for a dry run: a type that a pool of the class would launch (not for Windows), else a common type,
-// else any type. It prefers types that boot a standard image to types with accelerators, because images for accelerators may need larger
-// volumes than the class has. It chooses among the types of the first of these groups that is not empty, and returns nil if no image boots
-// on any of them. The order of types and wants does not matter.
+// candidate returns the instance type for a dry run. It tries three groups of types: those that a pool of the class would launch (not for
+// Windows), common types, all types. It chooses from the first group that is not empty, and returns nil if no image boots on any type of
+// that group. It prefers types that boot a standard image, because images for accelerators may need larger volumes than the class has. The
+// order of types and of wants does not matter.
 func candidate(class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType, wants []requirements.Set) (*cloudprovider.InstanceType, error) {
 	types = slices.Clone(types)
 	slices.SortFunc(types, func(a, b *cloudprovider.InstanceType) int { return strings.Compare(a.Name, b.Name) })

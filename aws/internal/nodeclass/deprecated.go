@@ -10,7 +10,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// EventDeprecatedImage is the reason of the event about deprecated images that are still used, because the class's terms select no other
+// EventDeprecatedImage is the reason of the event about deprecated images in use. They are used because the class's terms select no other
 // images for the same instances. The status marks these images as deprecated.
 const EventDeprecatedImage = "AMIDeprecated"
 

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/reservations"
 )
 
-// Difference is one field in which an instance differs from its node class: the cause of drift, for people.
+// Difference is one field in which an instance differs from its node class. It explains a cause of drift to users.
 type Difference struct {
 	// Field of the class that the instance differs in: "status.securityGroups".
 	Field string
@@ -60,8 +60,8 @@ type Expected struct {
 	Group *placement.Group
 }
 
-// Differences returns all causes of an instance's drift, in the order of the reasons. An empty field of the status, or a field that EC2
-// does not report, counts as unknown, not as a difference. It is pure.
+// Differences returns all causes of an instance's drift, in the order of the drift reasons. An empty field of the status, or a field that
+// EC2 does not report, counts as unknown, not as a difference. It is pure.
 func Differences(l Launched, e Expected) []Difference {
 	var list []Difference
 	add := func(differs bool, field string, have, want []string) {

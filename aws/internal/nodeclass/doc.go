@@ -13,8 +13,8 @@
 //	finalizer ─ hashes ─ images ─ reservations ─ placement group ─ subnets ─ security groups ─ profile ─ validation ─ write
 //	    └ being deleted: claims left? ─ profiles ─ launch templates ─ verdict ─ take the finalizer off
 //
-// A Reconciler reads and writes AWS, never Kubernetes: it gets the objects as input and returns what to write. It is safe to interrupt or
-// repeat a round, or to lose a conflict when writing its result: the next round starts from the current state.
+// A Reconciler reads and writes AWS, never Kubernetes: it gets the objects as input and returns what to write. A round may be interrupted
+// or repeated, and writing its result may fail with a conflict: the next round starts from the current state.
 //
 // # Differences from Karpenter
 //
@@ -22,6 +22,6 @@
 //
 // # Concurrency
 //
-// A Reconciler and a Finder may be used by many goroutines at once, hold no lock during calls and start nothing. Rounds of
-// one class must not overlap.
+// Many goroutines may use a Reconciler and a Finder at once. Both hold no lock during calls, and start no goroutine. Rounds of one class
+// must not overlap.
 package nodeclass

@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// noVerdictError means that dry runs can't be made now: EC2 has problems or refuses calls because there were too many.
+// noVerdictError means that dry runs can't be made now: EC2 fails or throttles calls.
 type noVerdictError struct{ cause error }
 
 func (e *noVerdictError) Error() string { return e.cause.Error() }
@@ -186,8 +186,8 @@ func (w *round) tags(resources ...ec2types.ResourceType) []ec2types.TagSpecifica
 	return specifications
 }
 
-// judge converts the answer to a dry run into a verdict. denied is its reason if the credentials don't allow the call. An error means that
-// there is no verdict. A *noVerdictError means that a retry may soon give one.
+// judge converts the answer to a dry run into a verdict. denied is the verdict's reason if the credentials don't allow the call. An error
+// means that there is no verdict. A *noVerdictError means that a retry may soon give one.
 func (w *round) judge(err error, denied string) (verdict, error) {
 	if err == nil || sdk.IsDryRun(err) {
 		return passed(), nil

@@ -57,7 +57,7 @@ func NewFinder(api sdk.EC2API, o FinderOptions) *Finder {
 	}
 }
 
-// filter is a condition of a query to EC2; the values are alternatives.
+// filter is a condition of a query to EC2; it holds if any of the values matches.
 type filter struct {
 	name   string
 	values []string

@@ -20,8 +20,8 @@ type ClaimAnnotations struct {
 
 // Hashes returns the changes of hash annotations: first those of the class's claims, by claim name, then those of the class. If the class's
 // annotation has another version of the hash, the claims get the new version and, unless they have drifted already, the new hash. So an
-// upgrade causes no drift. Correct annotations are not in the result. It is a pure function. hash is the class's hash; an empty hash means
-// that it could not be computed, and changes nothing.
+// upgrade causes no drift. Correct annotations are not in the result. It is a pure function. hash is the class's hash. It is empty if it
+// could not be computed; then the result is empty too.
 func Hashes(class *awsv1.EC2NodeClass, claims []*v1.NodeClaim, hash string) (onClaims []ClaimAnnotations, onClass map[string]string) {
 	if class == nil {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 )
 
 // launched returns when an instance was last launched from the current version of the class, with the class's current profile and one of
-// its images; zero if there was no such launch. Such a launch proves the same as a dry run.
+// its images; zero if there was no such launch. Such a launch proves as much as a successful dry run.
 func (w *round) launched() time.Time {
 	var last time.Time
 	hash := w.class.Annotations[awsv1.AnnotationHash]

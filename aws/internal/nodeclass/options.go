@@ -38,13 +38,13 @@ type Options struct {
 	Profiles Profiles
 	// Templates makes and deletes launch templates. Required.
 	Templates Templates
-	// Cluster returns the cluster details for nodes. It returns cached values. Required.
+	// Cluster returns the cluster details for nodes. It should return cached values. Required.
 	Cluster func(context.Context) (Cluster, error)
 	// InstanceTypes returns the instance types of a class, available or not. Required unless WithoutDryRuns.
 	InstanceTypes func(context.Context, *awsv1.EC2NodeClass) ([]*cloudprovider.InstanceType, error)
 	// Extend is passed to launchtemplate.Request; nil adds nothing.
 	Extend func(*ec2types.RequestLaunchTemplateData)
-	// WithoutDryRuns assumes that instances may be launched.
+	// WithoutDryRuns makes no dry runs, and assumes that instances may be launched.
 	WithoutDryRuns bool
 	// Features of the API that are enabled.
 	Features awsv1.Features

@@ -32,13 +32,14 @@ type Observed struct {
 }
 
 // Result contains the objects to write: NodeClaims first, then the changed parts of NodeClass, each with its resource version as a
-// precondition. After a conflict, reconcile again.
+// precondition. If a write fails with a conflict, reconcile again.
 type Result struct {
 	// NodeClaims are annotations to write.
 	NodeClaims []ClaimAnnotations
 	// NodeClass is the new version of the class: a changed copy of the observed one.
 	NodeClass *awsv1.EC2NodeClass
-	// MetadataChanged says that finalizers or annotations differ from the observed ones, StatusChanged says that the status differs.
+	// MetadataChanged says that finalizers or annotations differ from those of the observed class. StatusChanged says that the status
+	// differs.
 	MetadataChanged, StatusChanged bool
 	// Events to publish about the class.
 	Events []Event
@@ -83,7 +84,7 @@ func New(o Options) (*Reconciler, error) {
 	return r, nil
 }
 
-// soon is when to reconcile again after a write that must come before everything else.
+// soon is the time until the next reconciliation after the finalizer was added, which must be written before everything else.
 const soon = time.Second
 
 // Reconcile manages one class. The result is valid with and without an error: write it first, then call again after a pause that grows with
@@ -134,7 +135,7 @@ type round struct {
 	group      *placement.Group
 }
 
-// resolve executes all steps, even if earlier steps fail.
+// resolve executes all steps of the reconciliation, even if earlier steps fail.
 func (r *Reconciler) resolve(ctx context.Context, o Observed, result *Result) error {
 	w := &round{Reconciler: r, pools: o.NodePools, claims: o.NodeClaims, result: result, class: result.NodeClass, now: r.now()}
 	if r.options.Reservations == nil {

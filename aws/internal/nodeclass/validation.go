@@ -66,7 +66,7 @@ func (w *round) validation(ctx context.Context) (time.Duration, error) {
 	return validationEvery, nil
 }
 
-// overtaken clears the condition ValidationSucceeded if its reason is a missing dependency or service range, which the caller has found.
+// overtaken clears the condition ValidationSucceeded if its reason is a missing dependency or service range: the caller has now found both.
 func (w *round) overtaken() {
 	switch w.conditions().Get(awsv1.ConditionValidationSucceeded).Reason {
 	case awsv1.ReasonDependenciesNotReady, awsv1.ReasonClusterCIDRResolutionFailed:
@@ -74,7 +74,7 @@ func (w *round) overtaken() {
 	}
 }
 
-// verdict returns the verdict of the last dry runs or of an equivalent launch. If there is none, it makes new dry runs.
+// verdict returns the verdict of the last dry runs or of an equivalent launch. If no valid verdict exists, it makes new dry runs.
 func (w *round) verdict(ctx context.Context) (verdict, error) {
 	key, ok := verdictKey(w.class)
 	if known, have := w.verdicts.recall(w.class.UID, key, w.now); ok && have {
@@ -92,7 +92,7 @@ func (w *round) verdict(ctx context.Context) (verdict, error) {
 }
 
 // serviceRange checks that the cluster's range of service addresses is known, if the user data needs it. If the range is not known,
-// serviceRange sets the condition and returns done.
+// serviceRange sets the condition and returns true for done.
 func (w *round) serviceRange() (after time.Duration, done bool, err error) {
 	const condition = awsv1.ConditionValidationSucceeded
 	if w.class.Spec.EffectiveAMIFamily() != awsv1.AMIFamilyAL2023 || w.clusterErr == nil && w.cluster.ServiceCIDR != "" {
@@ -134,11 +134,11 @@ func (w *round) dependencies() (metav1.ConditionStatus, string) {
 	return metav1.ConditionTrue, ""
 }
 
-// Fault is an error in a class, in the words of the condition that reports it.
+// Fault is an error in a class, with the reason and message of the condition that reports it.
 type Fault struct {
 	// Reason is one of the reasons of condition ValidationSucceeded.
 	Reason string
-	// Message names the fields, the rules and the cures.
+	// Message names the fields, the rules that they break, and how to correct them.
 	Message string
 }
 
@@ -151,7 +151,7 @@ func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
 	}
 	var shape, disabled, invalid, family, other, tags field.ErrorList
 	all := class.ValidateWith(features)
-	// An error that disappears with this feature or with family Custom gets the reason that says so.
+	// An error that disappears with feature KubeletExpressions or with family Custom gets a reason of its own.
 	enabled := class.ValidateWith(awsv1.Features{KubeletExpressions: true})
 	custom := class.DeepCopy()
 	custom.Spec.AMIFamily = awsv1.AMIFamilyCustom

@@ -41,8 +41,8 @@ const (
 	ReasonReservationExpiring = "the capacity block is about to end"
 )
 
-// reservedPriceDivisor determines the price of a reserved instance: almost zero, because it is prepaid, but in proportion to the on-demand
-// price, so that small instances are used first.
+// reservedPriceDivisor divides the on-demand price to get the price of a reserved instance. The result is almost zero, because the instance
+// is prepaid; it still grows with the on-demand price, so that small instances are used first.
 const reservedPriceDivisor = 10_000_000
 
 // builder creates the offerings of one View in one Market.
@@ -51,11 +51,11 @@ type builder struct {
 	view   View
 	shapes []instancetype.Shape
 
-	zones        []zone            // indexes are those of the catalogue's zones
+	zones        []zone            // the same indexes as the catalogue's zones
 	partitions   []int32           // partitions of the placement group; a single 0 if it has no partitions
 	zoneIDs      map[string]string // keys are zone names, values the ids in the class's subnets
 	reserved     map[string][]awsv1.CapacityReservation
-	reservedSets map[string][]requirements.Set // keys are IDs of reservations, indexes those of partitions
+	reservedSets map[string][]requirements.Set // by ID of the reservation; indexes of the slices are those of partitions
 	// bases has one shared object for all equal PriceBasis values of on-demand prices.
 	bases map[cloudprovider.PriceBasis]*cloudprovider.PriceBasis
 	// rates has one shared object for all equal InterruptionRate values.
@@ -251,7 +251,7 @@ type priced struct {
 	source string
 	basis  *cloudprovider.PriceBasis
 	rate   *cloudprovider.InterruptionRate
-	// reason says why there is no room; empty if there may be room.
+	// reason says why the offering has no capacity; empty if it may have capacity.
 	reason string
 }
 

@@ -15,8 +15,8 @@
 //
 // # Deliberate differences
 //
-//   - There are no caches with a lifetime and no chain of resolvers: a result is computed again when a value that it depends on has
-//     changed, and only then. So changes have an effect at once.
+//   - No cache has a lifetime, and resolvers don't form a chain: a result is computed again only when a value that it depends on has
+//     changed. So changes have an effect at once.
 //   - Offerings are listed in the zones that offer the type instead of in every zone of the region. An offering without a price is left
 //     out instead of priced at 0, because planners would put every pod on it. Explain lists the offerings that are left out.
 //   - Zones are identified by name, which every subnet has.

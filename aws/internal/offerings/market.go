@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/aws/prices"
 )
 
-// Market is the known state of EC2 at one moment. All fields are immutable; a nil field contains no knowledge.
+// Market is the known state of EC2 at one moment. All fields are immutable; nil means that nothing is known.
 type Market struct {
 	// Catalog has the facts of types and the zones that offer them. Required.
 	Catalog *catalog.Catalog
@@ -23,7 +23,7 @@ type Market struct {
 	Rooms *reservations.Rooms
 	// Shifted contains the zones to avoid.
 	Shifted *zonalshift.Snapshot
-	// Time decides which reservations have ended or will soon end.
+	// Time is the moment that decides which reservations have ended or will soon end.
 	Time time.Time
 }
 

@@ -14,20 +14,21 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Reasons why an offering on hardware of the account's own is not available.
+// Reasons why an offering on Dedicated Hosts or an Outpost is not available.
 const (
 	// ReasonHostsFull: no Dedicated Host on which the class may launch has room for the type.
 	ReasonHostsFull = "no Dedicated Host has room for it"
 	// ReasonNotOnOutpost: the Outpost is not configured for the type.
 	ReasonNotOnOutpost = "the Outpost does not have the type"
-	// ReasonReservationOnOutpost: the class launches on an Outpost in the zone, and the reservation is of the region.
+	// ReasonReservationOnOutpost: the class launches on an Outpost in the zone, but the reservation is for capacity of the region.
 	ReasonReservationOnOutpost = "launches on an Outpost use no capacity reservations of the region"
 )
 
 // sourceOutpost is the source of prices on Outposts.
 const sourceOutpost = "Outpost: paid for by its contract"
 
-// hostsFull says why an instance has no room on Dedicated Hosts in a zone; empty if it has, if that is not known, and for other tenancies.
+// hostsFull returns the reason if no Dedicated Host in the zone has room for the type. It is empty if one has room, if the room is not
+// known, and for other tenancies.
 func (b *builder) hostsFull(shape *instancetype.Shape, zone string) string {
 	if !shape.OnHosts() || b.view.HostRoom == nil || slices.Contains(b.view.HostRoom[zone], shape.Type.Name) {
 		return ""
@@ -35,8 +36,8 @@ func (b *builder) hostsFull(shape *instancetype.Shape, zone string) string {
 	return ReasonHostsFull
 }
 
-// onOutpost passes the offerings of a type on the zone's Outpost to give. An Outpost has only on-demand instances. It is paid for by its
-// contract, so an instance costs almost nothing more, in proportion to its size, like an instance in a reservation.
+// onOutpost passes the offerings of a type on the zone's Outpost to give. An Outpost has only on-demand instances. The contract of the
+// Outpost pays for all instances, so the price is almost zero: a tiny part of the regional price, as in a reservation.
 func (b *builder) onOutpost(shape *instancetype.Shape, z *zone, regional prices.Quote, give func(cloudprovider.Offering, string)) {
 	reason := ""
 	if !slices.Contains(z.outpost.Types, shape.Type.Name) {
@@ -74,7 +75,8 @@ func tenanciesOf(setting string) []string {
 	return []string{setting}
 }
 
-// tenancyIn returns the tenancy of instances that use a reservation: that of the setting, or with TenancyApart that of the reservation.
+// tenancyIn returns the tenancy of instances that use a reservation: the reservation's tenancy if the setting is TenancyApart, else the
+// setting.
 func tenancyIn(setting string, r awsv1.CapacityReservation) string {
 	if setting != instancetype.TenancyApart {
 		return setting
@@ -82,8 +84,8 @@ func tenancyIn(setting string, r awsv1.CapacityReservation) string {
 	return cmp.Or(string(r.Tenancy), awsv1.TenancyDefault)
 }
 
-// sameTenancy reports whether instances of the shape can use the reservation. If NodeClaims choose the tenancy, launches use shared
-// hardware unless the claim excludes it; for a claim that excludes it, the view is one for dedicated hardware.
+// sameTenancy reports whether instances of the shape can use the reservation. If NodeClaims choose the tenancy, a launch uses shared
+// hardware unless its claim excludes shared hardware. The view for such a claim is one for dedicated hardware.
 func sameTenancy(shape *instancetype.Shape, r awsv1.CapacityReservation) bool {
 	return shape.Dedicated() == (r.Tenancy == awsv1.TenancyDedicated)
 }

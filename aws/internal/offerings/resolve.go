@@ -10,10 +10,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Resolve returns the instance types of a view in a market, sorted by name. Their offerings are ordered by zone, and in a zone on-demand
-// comes before spot and spot before reserved. Types that can't be launched, and offerings in zones without a subnet, are listed as
-// unavailable. Offerings without a price are left out, and so are types without offerings: plans can't use them. The result is shared data:
-// nobody may change it.
+// Resolve returns the instance types of a view in a market, sorted by name. The offerings of a type are sorted by zone. In each zone,
+// on-demand offerings come first, then spot, then reserved ones. Types that can't be launched, and offerings in zones without a subnet, are
+// listed as unavailable. Offerings without a price are left out, and so are types without offerings: plans can't use them. The result is
+// shared data: nobody may change it.
 func Resolve(m Market, v View) ([]*cloudprovider.InstanceType, error) {
 	b, err := newBuilder(m, v, nil)
 	if err != nil {
@@ -33,8 +33,8 @@ type Explanation struct {
 	Reason string
 }
 
-// Explain returns, for each offering that a type might have in a view, whether it is available, and if not, why. It is empty if no instance
-// of the view can have this type.
+// Explain returns, for each offering that a type might have in a view, whether it is available, and if not, why. The result is empty if no
+// instance of the view can have this type.
 func Explain(m Market, v View, instanceType string) ([]Explanation, error) {
 	b, err := newBuilder(m, v, nil)
 	if err != nil {
@@ -69,14 +69,14 @@ func newBuilder(m Market, v View, shapes []instancetype.Shape) (*builder, error)
 	return b, nil
 }
 
-// types returns the shapes with their offerings. If a type equals the type in one of the earlier results, each sorted by name, the same
-// pointer is used; the first result takes precedence.
+// types returns the shapes with their offerings. The earlier results must be sorted by name. If a type equals its version in an earlier
+// result, that pointer is used again; the first such result takes precedence.
 func (b *builder) types(earlier ...[]*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	var (
 		out     = make([]*cloudprovider.InstanceType, 0, len(b.shapes))
 		scratch []cloudprovider.Offering
-		// The first result for a view allocates memory in blocks. Later results change only a few types, and the old versions of these must
-		// not keep a whole block in memory.
+		// The first result for a view allocates memory in blocks. Later results replace only a few types; a block would keep the replaced
+		// types in memory.
 		blocks = arena{blocks: !slices.ContainsFunc(earlier, func(list []*cloudprovider.InstanceType) bool { return len(list) > 0 })}
 	)
 	for i := range b.shapes {
@@ -131,7 +131,7 @@ type arena struct {
 	offerings []cloudprovider.Offering
 }
 
-// A block is small, so that a type which is used longer than its neighbours does not keep many of them in memory.
+// A block is small, because a type that is still used keeps its whole block in memory.
 const typesInBlock, offeringsInBlock = 32, 256
 
 func (a *arena) put(t cloudprovider.InstanceType, offerings []cloudprovider.Offering) *cloudprovider.InstanceType {

@@ -39,7 +39,7 @@ type answer struct {
 	types  []*cloudprovider.InstanceType
 }
 
-// shapes contains the types of a catalogue for some settings; views that differ only in other fields share them.
+// shapes contains the types of a catalogue for one value of View.Settings. Views with equal settings share it.
 type shapes struct {
 	used uint64
 

@@ -32,7 +32,7 @@ type View struct {
 	Host string `json:",omitempty"`
 	// HostRoom are the instance types for which Dedicated Hosts of the class have room, by zone; nil if that is not known or does not matter.
 	HostRoom hosts.Room `json:",omitzero"`
-	// Outposts on which the class launches, by zone. Zones in which it launches in the region are missing.
+	// Outposts on which the class launches, by zone. Zones in which the class launches in the region itself are missing.
 	Outposts map[string]outposts.Outpost `json:",omitempty"`
 	// StandInPrices are prices in USD per hour for types that have no price of their own, for example from NodeOverlays.
 	StandInPrices map[string]float64
@@ -97,7 +97,7 @@ func NewView(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (View, er
 func (v View) Key() string {
 	rest := v
 	rest.Settings = instancetype.Settings{} // Settings has its own key
-	// The states depend on the time, which is part of the market.
+	// The states of reservations depend on the time, which is part of the market instead of the view.
 	rest.Reservations = slices.Clone(v.Reservations)
 	for i := range rest.Reservations {
 		rest.Reservations[i].State = ""

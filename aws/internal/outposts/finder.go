@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// Period is how long an answer of EC2's is used: the slots of an Outpost change by an order to AWS.
+	// Period is how long an answer of EC2 is used. It is long, because the slots of an Outpost change only by an order to AWS.
 	Period = time.Hour
 	// Remember is how long an earlier answer is used while EC2 does not answer.
 	Remember = 7 * 24 * time.Hour
@@ -30,7 +30,7 @@ const (
 type Outpost struct {
 	// ARN of the Outpost.
 	ARN string
-	// Types are the names of the instance types that it is configured for, sorted, whether it has a free slot or not.
+	// Types are the names of the instance types that the Outpost is configured for, sorted. Types without a free slot are included.
 	Types []string
 }
 
@@ -51,7 +51,8 @@ func NewFinder(api sdk.EC2API, now func() time.Time) *Finder {
 	return &Finder{api: api, answers: refresh.Answers[[]string]{Every: Period, Remember: Remember, Now: now}}
 }
 
-// Find returns an Outpost by its ARN. While EC2 does not answer, the last answer is returned together with the error, or nil without one.
+// Find returns an Outpost by its ARN. While EC2 does not answer, Find returns the error together with the last answer, or with nil if there
+// was no answer.
 func (f *Finder) Find(ctx context.Context, arn string) (*Outpost, error) {
 	types, ok, err := f.answers.Get(ctx, arn, func(ctx context.Context) ([]string, error) { return f.ask(ctx, arn) })
 	if err != nil {
@@ -85,9 +86,9 @@ func (f *Finder) ask(ctx context.Context, arn string) ([]string, error) {
 	return slices.Compact(types), err
 }
 
-// Subnets returns the subnets in which a class launches: all subnets of a zone are on the same Outpost, or none is. Where a class has subnets
-// of several kinds in a zone, those of the region come before those on Outposts, and among Outposts the first by ARN, because a launch can't
-// say which kind it wants. The result shares nothing with the argument if it differs.
+// Subnets returns the subnets in which a class launches: all subnets of a zone are on the same Outpost, or none is. A launch can't choose
+// between a region and an Outpost. So if a class has subnets of several locations in a zone, the subnets of the region are used, or else
+// those on the first Outpost by ARN. The argument is not changed.
 func Subnets(subnets []awsv1.Subnet) []awsv1.Subnet {
 	chosen := In(subnets)
 	keep := func(s awsv1.Subnet) bool { return s.OutpostARN == chosen[s.Zone] }
@@ -97,8 +98,8 @@ func Subnets(subnets []awsv1.Subnet) []awsv1.Subnet {
 	return slices.DeleteFunc(slices.Clone(subnets), func(s awsv1.Subnet) bool { return !keep(s) })
 }
 
-// In returns the Outpost, by the name of the zone, of the zones in which a class with these subnets launches on one; see Subnets. Other zones
-// are missing.
+// In returns the ARNs of the Outposts on which a class with these subnets launches, by the name of the zone; see Subnets. Zones in which
+// the class launches on no Outpost are missing.
 func In(subnets []awsv1.Subnet) map[string]string {
 	least := map[string]string{} // "" comes first
 	for _, s := range subnets {

@@ -49,7 +49,7 @@ type Finder struct {
 type answer struct {
 	at    time.Time // time of EC2's answer; zero if there was none
 	group *Group    // nil means that the group does not exist
-	// Failures since then: their number in a row, the last error, and when to call EC2 again.
+	// Failures since EC2's answer: their number in a row, the last error, and when to call EC2 again.
 	failures int
 	err      error
 	again    time.Time
@@ -65,9 +65,9 @@ func NewFinder(api sdk.EC2API, now func() time.Time) *Finder {
 
 // Find returns the group that a selector names, or nil if selector is nil. If the group does not exist, the error is a *NotFoundError. If
 // EC2 can't be reached, the group of the last answer is returned together with the error, if that answer is younger than Remember. If
-// several callers need an answer, one calls EC2, and the others use its result. After a failure, EC2 is not called for a second. This pause
-// doubles with each further failure, up to Period. During the pause, Find returns the last failure. The group is shared and must not be
-// changed.
+// several callers need an answer, one of them calls EC2, and the other callers use its result. After a failure, Find pauses calls to EC2
+// for one second. This pause doubles with each further failure, up to Period. During the pause, Find returns the last failure. The group is
+// shared and must not be changed.
 func (f *Finder) Find(ctx context.Context, selector *awsv1.PlacementGroupSelector) (*Group, error) {
 	if selector == nil || selector.ID == nil && selector.Name == nil {
 		return nil, nil

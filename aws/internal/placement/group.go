@@ -44,9 +44,9 @@ func (g *Group) Allowed(want requirements.Set) []int32 {
 	return allowed
 }
 
-// Partition returns the partition for a launch: the lowest by number that the requirements allow and that has room. If no partition has
-// room, the lowest allowed partition is returned, because only EC2 knows. hasRoom may be nil. It returns 0 for groups without partitions,
-// and false if the requirements allow no partition.
+// Partition returns the partition for a launch: the lowest by number that the requirements allow and that has room. If hasRoom reports no
+// room in any of them, the lowest allowed partition is returned, because only EC2 knows the real capacity. hasRoom may be nil. It returns 0
+// for groups without partitions, and false if the requirements allow no partition.
 func (g *Group) Partition(want requirements.Set, hasRoom func(partition int32) bool) (partition int32, ok bool) {
 	if g == nil || g.Strategy != StrategyPartition {
 		return 0, true
@@ -63,7 +63,7 @@ func (g *Group) Partition(want requirements.Set, hasRoom func(partition int32) b
 	return allowed[0], true
 }
 
-// Labels returns the labels of an instance in the group. They include the partition, unless partition is 0. It is nil if g is nil.
+// Labels returns the labels of an instance in the group. They include the partition, unless partition is 0. The result is nil if g is nil.
 func (g *Group) Labels(partition int32) map[string]string {
 	if g == nil {
 		return nil
@@ -81,7 +81,8 @@ func (g *Group) Pending(instancePartition int32) bool {
 	return g != nil && g.Strategy == StrategyPartition && instancePartition == 0
 }
 
-// Drifted reports whether an instance, by its labels, is in another group than its class selects. No group also counts as a group.
+// Drifted reports whether an instance's labels name another placement group than its class selects. "No group" is treated as a group: it
+// differs from every real group.
 func Drifted(labels map[string]string, g *Group) bool {
 	id := ""
 	if g != nil {

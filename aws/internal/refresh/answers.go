@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// Answers keeps AWS's answers to questions that are repeated, by key. If several callers need an answer, one asks AWS and the others use its
-// answer. After a failure AWS is not asked for a second, and after each further failure for twice as long, up to Every. The zero value is not
-// usable: set Every, Remember and Now. It is safe for concurrent use and must not be copied; no lock is held while AWS is asked.
+// Answers caches AWS's answers to repeated queries, by key. If several callers need an answer, one asks AWS and the other callers use its
+// answer. After a failure, Answers does not ask AWS for one second. This pause doubles with each further failure, up to Every. The zero
+// value is not usable: set Every, Remember and Now. It is safe for concurrent use and must not be copied; no lock is held while AWS is
+// asked.
 type Answers[T any] struct {
 	// Every is how long an answer is used without asking again.
 	Every time.Duration
@@ -23,7 +24,7 @@ type Answers[T any] struct {
 	known  map[string]kept[T]
 }
 
-// kept is the last answer, and the failures since then.
+// kept is the last answer of AWS, and the failures since that answer.
 type kept[T any] struct {
 	at       time.Time // time of the answer; zero without an answer
 	value    T
@@ -32,8 +33,8 @@ type kept[T any] struct {
 	again    time.Time // when to ask again after a failure
 }
 
-// Get returns the answer to a question. ask asks AWS. While AWS does not answer, the last answer is returned together with the error; ok is
-// false if there is none. The value is shared and must not be changed.
+// Get returns the answer to the query with this key. ask asks AWS. While AWS does not answer, Get returns the last answer together with the
+// error; ok is false if there was no answer yet. The value is shared and must not be changed.
 func (a *Answers[T]) Get(ctx context.Context, key string, ask func(context.Context) (T, error)) (value T, ok bool, err error) {
 	if k, current := a.current(key); current {
 		return a.result(k)
@@ -54,7 +55,7 @@ func (a *Answers[T]) Get(ctx context.Context, key string, ask func(context.Conte
 	return a.result(a.learn(key, at, got, err))
 }
 
-// Change replaces the value of a known answer, for what the caller knows to have changed since. It does nothing without an answer.
+// Change replaces the value of a known answer, if the caller knows of a change since that answer. It does nothing if no answer is known.
 func (a *Answers[T]) Change(key string, change func(T) T) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -11,8 +11,8 @@ const (
 	MaxBackoff     = 1000 * time.Second
 )
 
-// DefaultJitter is the part of a period by which a schedule may be early, so that replicas, and kinds of data that were read together,
-// spread their reads.
+// DefaultJitter is the fraction of a period by which a schedule may be early. It spreads the reads of replicas, and of kinds of data that
+// were read together.
 const DefaultJitter = 0.1
 
 // Schedule says when to read again: first at once, then after each period, and sooner after an error. The zero value reads until one read
@@ -22,7 +22,7 @@ type Schedule struct {
 	Every time.Duration
 	// Jitter is the fraction, from 0 to 1, by which a period may be shorter; 0 means DefaultJitter, a negative value means none.
 	Jitter float64
-	// Seed decides the jitter.
+	// Seed is the seed of the random jitter.
 	Seed uint64
 
 	next     time.Time

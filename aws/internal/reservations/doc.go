@@ -11,7 +11,7 @@
 // # Deliberate differences
 //
 //   - Lookups of different classes don't wait for each other.
-//   - A launch that is in progress holds its place ([Tracker.Hold]), and a count never exceeds the size of the reservation.
+//   - A launch in progress reserves its instance in the counts ([Tracker.Hold]), and a count never exceeds the size of the reservation.
 //   - Demotion also removes the interruptible label. Instances that run in a reservation of the class, although they were not launched for
 //     it, are promoted.
 package reservations

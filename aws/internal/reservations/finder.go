@@ -50,7 +50,7 @@ func NewFinder(api sdk.EC2API, tracker *Tracker, now func() time.Time) *Finder {
 func (f *Finder) Tracker() *Tracker { return f.tracker }
 
 // Find returns the reservations that any of the terms selects, sorted by id, without those that have ended. Answers that are younger than
-// Period are reused. Unusable reservations are left out, and rejected says why. err is an error of EC2: then there is no result.
+// Period are reused. Unusable reservations are left out, and rejected says why. If EC2 fails, err is its error and there is no result.
 func (f *Finder) Find(ctx context.Context, terms []awsv1.CapacityReservationSelectorTerm) (found Found, rejected, err error) {
 	return f.find(ctx, terms, f.now().Add(-Period))
 }
