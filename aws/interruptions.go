@@ -33,9 +33,9 @@ func (p *Provider) assembleInterruptions() (err error) {
 	return err
 }
 
-// ReceiveInterruptions waits for interruptions of the cluster's instances: messages of Config.InterruptionQueue, and instances that
-// EC2 reports as impaired or due for maintenance (CP-INTERRUPT). Information about offerings and reservations in a message takes
-// effect at once. It may be called in parallel.
+// ReceiveInterruptions waits for interruptions of the cluster's instances: it reads messages of Config.InterruptionQueue, and finds
+// instances that EC2 reports as impaired or due for maintenance (CP-INTERRUPT). Information about offerings and reservations in a message
+// takes effect at once. It may be called in parallel.
 func (p *Provider) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	if p.options.FindInstance == nil && p.machines.listen() {
 		if _, err := p.listInstances(ctx); err != nil {
@@ -75,7 +75,7 @@ func (p *Provider) listInstances(ctx context.Context) (time.Time, error) {
 	return now.Add(listEvery), nil
 }
 
-// refreshInstances calls listInstances if that is due and if interruptions are received.
+// refreshInstances calls listInstances if interruptions are received and listEvery has passed since the last list.
 func (p *Provider) refreshInstances(ctx context.Context) (time.Time, error) {
 	listed, listening := p.machines.listed()
 	now := p.now()
@@ -88,7 +88,7 @@ func (p *Provider) refreshInstances(ctx context.Context) (time.Time, error) {
 	return p.listInstances(ctx)
 }
 
-// machines contains the instances of the cluster, by EC2 ID, to find the instance of a message. The zero value is empty.
+// machines contains the instances of the cluster, by EC2 ID. It finds the instance that a message is about. The zero value is empty.
 type machines struct {
 	mu        sync.Mutex
 	byID      map[string]interruption.Instance
@@ -127,8 +127,8 @@ func (m *machines) replace(list []instances.Instance, now time.Time) {
 	m.byID, m.at, m.complete = byID, now, m.listening
 }
 
-// listen records that interruptions are received from now on, and reports whether instances must be listed first. If several callers begin
-// at once, each lists: no caller may receive interruptions for instances that another caller is still listing.
+// listen records that interruptions are received from now on, and reports whether instances must be listed first. If several callers start
+// at the same time, each of them lists the instances: no caller may receive interruptions before the list is complete.
 func (m *machines) listen() (first bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 // launchedFrom returns the class from which instances of the claim, or of the pool, are launched. A kubelet block in an annotation, which
 // the conversion from v1beta1 writes, replaces the class's own block; the claim's annotation takes precedence over the pool's. Without such
 // an annotation, it returns the class itself. It never changes the class. The drift hash is still computed from the class itself. claim and
-// pool may be nil. It fails if the block is invalid.
+// pool may be nil. launchedFrom fails if the annotation's kubelet block is invalid.
 func (p *Provider) launchedFrom(class *awsv1.EC2NodeClass, claim *v1.NodeClaim, pool *v1.NodePool) (*awsv1.EC2NodeClass, error) {
 	if !annotated(claim, pool) {
 		return class, nil

@@ -17,8 +17,8 @@ import (
 
 // Result is the result of Build.
 type Result struct {
-	// Templates are the launch templates from which the claim's instance may be launched; at least one. Each type has one template. If it
-	// has several capacity reservations, it has one for each of them.
+	// Templates are the launch templates from which the claim's instance may be launched; at least one. Each type has one template, or one
+	// for each of its capacity reservations.
 	Templates []Template
 	// Unserved are the instance types without a template, by name.
 	Unserved []Unserved
@@ -28,7 +28,7 @@ type Result struct {
 type Unserved struct {
 	// InstanceType is its name.
 	InstanceType string
-	// Reason says why, in a sentence.
+	// Reason says in a sentence why the type has no template.
 	Reason string
 }
 
@@ -47,10 +47,10 @@ const (
 // Build makes the launch templates that a claim needs. Equal requests give equal results, byte for byte, whatever the order of instance
 // types, images of one id, security groups and maps.
 //
-// If a class's status is incomplete, or the service range is unknown, the error is a cloudprovider.NodeClassNotReadyError. If no instance
-// of these types can boot with the class, or user data can't be made, it is a cloudprovider.CreateError with one of the reasons above,
-// which wraps a *userdata.MalformedError, *userdata.TooLargeError or *NoImageError. If no reservation has room for a reserved launch, it is
-// a cloudprovider.InsufficientCapacityError.
+// If a class's status is incomplete, or the service range is unknown, the error is a cloudprovider.NodeClassNotReadyError. If none of the
+// instance types can boot with the class, or user data can't be made, the error is a cloudprovider.CreateError with one of the reasons
+// above. It wraps a *userdata.MalformedError, *userdata.TooLargeError or *NoImageError. If no reservation has room for a reserved launch,
+// the error is a cloudprovider.InsufficientCapacityError.
 func Build(r Request) (Result, error) {
 	p, err := prepare(r)
 	if err != nil {

@@ -27,12 +27,13 @@ type Cluster struct {
 	ServiceCIDR string `json:"serviceCIDR,omitempty"`
 	// DNS is the address of the cluster's DNS service, for classes that set none. Empty if unknown.
 	DNS string `json:"dns,omitempty"`
-	// IPFamily of the cluster. If it is empty, it is the family of DNS, or else of ServiceCIDR, or else of the class's own clusterDNS, or
-	// else IPv4.
+	// IPFamily of the cluster. If it is empty, the family is that of the first known address: DNS, ServiceCIDR, then the class's own
+	// clusterDNS. If none is known, it is IPv4.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
-	// Region of the templates, "us-east-1". In some regions the API does not have all members. Empty means a region with all members.
+	// Region of the templates, "us-east-1". In some regions the EC2 API lacks some request fields. Empty means a region whose API has all
+	// fields.
 	Region string `json:"region,omitempty"`
-	// Tags are set on everything that is created, unless the class has the same key. Nil means none.
+	// Tags are set on all created AWS resources. If the class has a tag with the same key, the class's tag is used. Nil means none.
 	Tags map[string]string `json:"tags,omitempty"`
 	// IgnoreReservations leaves the use of capacity reservations to EC2. Otherwise reserved launches use their reservation, and other
 	// launches use none.

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// cpus returns the cores of an instance and the threads of each, if the class chooses one of them. The capacity of t has the resulting
-// number of vCPUs: the value that the class does not choose follows from that number. Both are 0 if the class chooses nothing.
+// cpus returns the number of cores of an instance and of threads per core, or 0 and 0 if the class sets neither. If the class sets only one
+// of them, cpus computes the other one from the number of vCPUs in t's capacity.
 func (p *plan) cpus(t *cloudprovider.InstanceType) (cores, threads int32) {
 	o := p.NodeClass.Spec.CPUOptions
 	if o == nil || o.CoreCount == nil && o.ThreadsPerCore == nil {
@@ -28,7 +28,7 @@ func (p *plan) cpus(t *cloudprovider.InstanceType) (cores, threads int32) {
 	return *o.CoreCount, *o.ThreadsPerCore
 }
 
-// cpuOptions returns the settings of the processor; nil leaves them to EC2.
+// cpuOptions returns the settings of the processor; nil means that EC2's defaults apply.
 func cpuOptions(o *awsv1.CPUOptions, g group) *ec2types.LaunchTemplateCpuOptionsRequest {
 	if o == nil || o.NestedVirtualization == nil && g.cores == 0 {
 		return nil

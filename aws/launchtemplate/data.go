@@ -74,8 +74,8 @@ func (p *plan) placement() (*ec2types.LaunchTemplatePlacementRequest, error) {
 	return placement, nil
 }
 
-// metadataOptions returns the class's options, completed with defaults. Tags in the metadata are always off: an account may turn them on
-// for all instances, but our tag keys are invalid there.
+// metadataOptions returns the class's options, completed with defaults. Instance tags in the metadata are always off, even if the account
+// turns them on by default: our tag keys are invalid in the metadata.
 func (p *plan) metadataOptions() *ec2types.LaunchTemplateInstanceMetadataOptionsRequest {
 	class := &awsv1.EC2NodeClass{}
 	class.Spec.MetadataOptions = p.NodeClass.Spec.MetadataOptions.DeepCopy()
@@ -95,7 +95,7 @@ func (p *plan) metadataOptions() *ec2types.LaunchTemplateInstanceMetadataOptions
 	return request
 }
 
-// regionsWithoutMetadataIPv6 returns the regions whose API lacks the member httpProtocolIpv6.
+// regionsWithoutMetadataIPv6 returns the regions whose API lacks the field httpProtocolIpv6.
 func regionsWithoutMetadataIPv6() []string {
 	return []string{
 		"us-iso-east-1", "us-iso-west-1", "us-isob-east-1", "us-isob-west-1", "us-isof-south-1", "us-isof-east-1",
@@ -126,8 +126,8 @@ func (p *plan) reservation(data *ec2types.RequestLaunchTemplateData, r CapacityR
 	}
 }
 
-// tagSpecifications returns the tags of those resources that get tags only from the template; the launch sets the tags of instances and
-// volumes.
+// tagSpecifications returns the tags of the resources that get their tags from the template. Instances and volumes get their tags from the
+// launch request.
 func (p *plan) tagSpecifications() []ec2types.LaunchTemplateTagSpecificationRequest {
 	specifications := []ec2types.LaunchTemplateTagSpecificationRequest{{ResourceType: ec2types.ResourceTypeNetworkInterface, Tags: p.tags}}
 	if p.CapacityType == v1.CapacityTypeSpot {

@@ -1,5 +1,5 @@
-// Package launchtemplate makes the EC2 launch templates that nodes boot from: a pure function of a node class, the
-// cluster and a claim. It needs no cluster, no credentials and no network.
+// Package launchtemplate makes the EC2 launch templates that nodes boot from: their content is a pure function of a node class, the cluster
+// and a claim. It needs no cluster, no credentials and no network.
 //
 //	result, err := launchtemplate.Build(launchtemplate.Request{
 //		Cluster:       launchtemplate.Cluster{Name: "demo", Endpoint: "https://api.demo.example", ServiceCIDR: "172.20.0.0/16"},

@@ -17,8 +17,8 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// group contains all values that may differ between the templates of one request; types with equal groups share a template. Values that a
-// family does not write into its user data stay zero, so that types don't differ in them.
+// group contains all values that may differ between the templates of one request; types with equal groups share a template. Values that the
+// AMI family does not write into user data stay zero, so that they don't split types into several groups.
 type group struct {
 	imageID string
 	efas    int32
@@ -34,7 +34,7 @@ type group struct {
 	reservation                  CapacityReservation
 }
 
-// compare orders groups, so that templates always come in the same order.
+// compare defines an order of groups, so that Build always returns templates in the same order.
 func (g group) compare(o group) int {
 	return cmp.Or(
 		cmp.Compare(g.imageID, o.imageID),

@@ -69,7 +69,7 @@ func fromEC2(from ec2types.CapacityReservation, now time.Time) (Reservation, err
 		return Reservation{}, &RejectedError{ID: r.ID, Problem: fmt.Sprintf(format, args...)}
 	}
 	if from.Tenancy == ec2types.CapacityReservationTenancyDedicated {
-		r.Tenancy = awsv1.TenancyDedicated // the default is left empty, so that the status of existing classes does not change
+		r.Tenancy = awsv1.TenancyDedicated // shared tenancy is stored as an empty string, so that the status of existing classes does not change
 	}
 	if from.EndDate != nil {
 		r.EndTime = &metav1.Time{Time: *from.EndDate}

@@ -11,7 +11,7 @@ import (
 // Remember is how long the counted room of a reservation is used without a new answer of EC2: longer than any outage of its API.
 const Remember = 24 * time.Hour
 
-// rememberGone is how long an ended instance is remembered: longer than its claim exists afterwards.
+// rememberGone is how long an ended instance is remembered: longer than its claim still exists after the end.
 const rememberGone = time.Hour
 
 // Tracker counts the room in reservations between EC2's answers. It is safe for concurrent use.
@@ -21,14 +21,14 @@ type Tracker struct {
 
 	mu    sync.Mutex
 	rooms map[string]*room
-	gone  map[string]time.Time // instances whose end made room, and when that was first reported
+	gone  map[string]time.Time // ended instances that freed capacity, and when each end was first reported
 }
 
 type room struct {
 	synced time.Time
 	free   int
 	total  int
-	held   int // number of places that launches in progress hold
+	held   int // number of instances for which launches in progress hold capacity
 }
 
 // NewTracker makes an empty tracker. now is the clock; nil means time.Now.
@@ -39,7 +39,7 @@ func NewTracker(now func() time.Time) *Tracker {
 	return &Tracker{now: now, rooms: map[string]*room{}, gone: map[string]time.Time{}}
 }
 
-// Sync stores an answer of EC2, which is of the time at. If a later answer was stored before, that is kept.
+// Sync stores an answer that EC2 gave at the time at. A reservation for which a later answer is already stored stays unchanged.
 func (t *Tracker) Sync(at time.Time, list ...Reservation) {
 	t.change(func() (changed bool) {
 		for _, r := range list {
@@ -75,7 +75,7 @@ func (t *Tracker) Gone(id, instance string) {
 	})
 }
 
-// Full records that a launch found no room in a reservation: it counts as full until EC2's next answer.
+// Full records that a launch found no room in a reservation: the reservation is treated as full until EC2's next answer.
 func (t *Tracker) Full(id string) {
 	t.change(func() bool {
 		r, ok := t.rooms[id]
@@ -87,9 +87,9 @@ func (t *Tracker) Full(id string) {
 	})
 }
 
-// Hold holds places for a launch in progress, so that parallel launches don't all use the last place. It holds one place in each of the
-// reservations ids that have room, in the order of ids, but in no more reservations than most. It may hold no place. Settle must be called
-// once the launch has ended.
+// Hold holds capacity for a launch in progress, so that parallel launches don't all use the last instance of a reservation. It holds one
+// instance in each of the reservations ids that have room, in the order of ids, but in no more than most reservations. It holds nothing if
+// none has room. Settle must be called once the launch has ended.
 func (t *Tracker) Hold(most int, ids ...string) *Hold {
 	h := &Hold{tracker: t, each: 1}
 	t.change(func() bool {
@@ -104,8 +104,8 @@ func (t *Tracker) Hold(most int, ids ...string) *Hold {
 	return h
 }
 
-// HoldTogether is like Hold, for a launch of several instances, all or nothing: it holds a place for each instance in the first of the
-// reservations ids that has room for all of them, or no place. places is the number of instances.
+// HoldTogether is like Hold, for a launch of several instances. It holds capacity for all of them in the first of the reservations ids that
+// has room for all, or holds nothing. places is the number of instances.
 func (t *Tracker) HoldTogether(places int, ids ...string) *Hold {
 	h := &Hold{tracker: t, each: max(places, 0)}
 	t.change(func() bool {
@@ -121,23 +121,23 @@ func (t *Tracker) HoldTogether(places int, ids ...string) *Hold {
 	return h
 }
 
-// Hold contains the places in reservations that are held for one launch. It is safe for concurrent use.
+// Hold contains the capacity in reservations that is held for one launch. It is safe for concurrent use.
 type Hold struct {
 	tracker *Tracker
 	ids     []string
-	each    int // number of places in each reservation
+	each    int // number of instances held in each reservation
 	settled bool
 }
 
-// Has reports whether a place is held in a reservation.
+// Has reports whether capacity is held in a reservation.
 func (h *Hold) Has(id string) bool { return slices.Contains(h.ids, id) }
 
-// Empty reports whether no place is held.
+// Empty reports whether no capacity is held.
 func (h *Hold) Empty() bool { return len(h.ids) == 0 }
 
-// Settle ends the hold. used is the reservation in which an instance was launched, or empty for none; at is when the launch call began. The
-// place of that instance counts as taken, unless EC2's last answer is later than at, because that answer includes the instance. All other
-// places are free again. Only the first call has an effect.
+// Settle ends the hold. used is the reservation in which an instance was launched, or empty for none; at is when the launch call began.
+// That instance reduces the reservation's room, unless EC2's last answer is later than at: that answer already includes the instance. All
+// other held capacity is free again. Only the first call has an effect.
 func (h *Hold) Settle(used string, at time.Time) { h.SettleTogether(used, 1, at) }
 
 // SettleTogether is like Settle, for several instances that were launched by one call.
@@ -168,7 +168,7 @@ func (t *Tracker) change(do func() (changed bool)) {
 	}
 }
 
-// Rooms contains the free room in all reservations at one time. It never changes; a nil snapshot contains no reservations.
+// Rooms contains the number of free instances of each reservation at one time. It never changes; a nil snapshot contains no reservations.
 type Rooms struct {
 	free  map[string]int
 	until time.Time // when the next entry expires; zero if there is none

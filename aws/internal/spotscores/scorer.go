@@ -60,7 +60,7 @@ type Scorer struct {
 // New returns a scorer.
 func New(o Options) *Scorer { return &Scorer{options: o, used: map[string]time.Time{}} }
 
-// BudgetError means that all configurations for 24 hours are used up.
+// BudgetError means that the last 24 hours have used up the budget of configurations.
 type BudgetError struct {
 	// Configurations is the maximum number of configurations within 24 hours.
 	Configurations int

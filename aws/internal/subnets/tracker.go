@@ -14,7 +14,7 @@ const DefaultLifetime = 5 * time.Minute
 
 // Options of a Tracker; the zero value means the defaults.
 type Options struct {
-	// Lifetime of a count; a subnet whose count is older counts as unknown. Zero means DefaultLifetime.
+	// Lifetime of a count; the free addresses of a subnet with an older count are unknown. Zero means DefaultLifetime.
 	Lifetime time.Duration
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
@@ -79,7 +79,8 @@ func (t *Tracker) Free(id string) (int64, bool) {
 	return t.free(id, t.options.Now())
 }
 
-// Unknown returns the subnets whose count is missing or older than age, in the order of found: ask EC2 for them before a launch.
+// Unknown returns the subnets whose count is missing or older than age, in the order of found. The caller should read their counts from EC2
+// before a launch.
 func (t *Tracker) Unknown(age time.Duration, found []awsv1.Subnet) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,9 +95,9 @@ func (t *Tracker) Unknown(age time.Duration, found []awsv1.Subnet) []string {
 	return ids
 }
 
-// Hold chooses a subnet of each zone and charges perNode addresses to it until the hold is settled: the subnet with the most free addresses
-// or, of equal ones, the first in the class's order. zones are the names of the wanted zones; nil means all zones. A zone in which the
-// class has no subnet is left out. perNode below 0 counts as 0.
+// Hold chooses a subnet of each zone and charges perNode addresses to it until the hold is settled. It chooses the subnet with the most
+// free addresses or, if several have as many, the first in the class's order. zones are the names of the wanted zones; nil means all zones.
+// A zone in which the class has no subnet is left out. A perNode below 0 means 0.
 func (t *Tracker) Hold(found []awsv1.Subnet, zones []string, perNode int64) *Hold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,7 +127,7 @@ func (t *Tracker) free(id string, now time.Time) (int64, bool) {
 		return 0, false
 	}
 	if !e.known(now, t.options.Lifetime) {
-		// Addresses charged to launches still distinguish this subnet from the others.
+		// Without a count, the charged addresses still show which of several subnets is used least.
 		return -e.open - e.spent, false
 	}
 	return e.counted - e.open - e.spent, true
@@ -164,7 +165,8 @@ type Hold struct {
 func (h *Hold) Subnets() map[string]awsv1.Subnet { return maps.Clone(h.subnets) }
 
 // Settle ends the hold. Subnets in which instances were launched (used has their ids) stay charged until EC2's next count; the charge of
-// all other subnets is removed. used may contain an id once for each instance. Only the first call has an effect.
+// all other subnets is removed. For several instances in one subnet, used contains its id once for each instance. Only the first call has
+// an effect.
 func (h *Hold) Settle(used ...string) {
 	h.tracker.mu.Lock()
 	defer h.tracker.mu.Unlock()

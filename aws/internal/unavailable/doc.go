@@ -11,9 +11,10 @@
 // The [Memory] decides how long:
 //
 //   - The first mark of an offering lasts [DefaultFirst]. Each further mark lasts twice as long as the one before, up to [DefaultLongest].
-//     All have a jitter that depends on a seed, so that offerings that were closed together don't open together.
-//   - When a mark has ended, the offering is on probation: one launch at a time may try it (see [Memory.Begin]). To all others it is closed
-//     until that launch has ended. If the launch succeeds, the mark is forgotten; if it fails, the offering is marked again.
+//     A jitter, which depends on a seed, changes each duration, so that offerings that were closed together don't open together.
+//   - When a mark has ended, the offering is on probation: one launch at a time may try it (see [Memory.Begin]). For all other launches the
+//     offering is closed until that launch has ended. If the launch succeeds, the mark is forgotten; if it fails, the offering is marked
+//     again.
 //   - If a family had no capacity for a type, its larger sizes also go on probation, without being closed.
 //   - A vCPU quota closes all types of its class that have at least as many vCPUs as the refused type.
 //
@@ -22,10 +23,10 @@
 //
 // # Deliberate differences
 //
-//   - Marks last longer each time, and one launch at a time tries an offering again, instead of three minutes for every mark. A quota
-//     closes the types of its class instead of one type in one zone.
+//   - Repeated marks last longer and longer; in Karpenter every mark lasts three minutes. After a mark, only one launch at a time tries the
+//     offering again. A quota closes the types of its class instead of one type in one zone.
 //   - If a subnet has no free addresses, only the subnet is closed, not the instance type: classes with other subnets can launch it. A full
 //     spread group closes its zone for every type and capacity type, not just for those of the request.
 //   - Partitions of placement groups have their own marks.
-//   - There is no sequence number: if two snapshots are the same pointer, nothing has changed, and a new mark is in the next snapshot.
+//   - Changes have no sequence number: if two snapshots are the same pointer, nothing has changed. A new mark is in the next snapshot.
 package unavailable

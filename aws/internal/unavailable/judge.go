@@ -94,7 +94,7 @@ func (e Effect) Empty() bool {
 	return len(e.Keys)+len(e.CapacityTypes)+len(e.Subnets)+len(e.Volumes)+len(e.Reservations)+len(e.Quotas) == 0
 }
 
-// IsCapacityCode reports whether an error code of EC2 means that capacity is missing, for whatever reason.
+// IsCapacityCode reports whether an error code of EC2 means that capacity is missing, for any reason.
 func IsCapacityCode(code string) bool {
 	switch code {
 	case codeInsufficientCapacity, codeSpotCount, codeVCPULimit, codeUnfulfillable, codeUnsupported, codeNoAddresses,
@@ -124,12 +124,12 @@ func Judge(f Failure) Effect {
 		return e
 	}
 	if f.Code == codeNoAddresses && f.SubnetID != "" {
-		// The type itself has capacity: classes with other subnets in that zone can launch it.
+		// EC2 may still have capacity for the type: classes with other subnets in that zone can launch it.
 		e.Subnets = []string{f.SubnetID}
 		return e
 	}
 	if f.Code == codeVolumeCapacity && f.Zone != "" && len(f.VolumeTypes) > 0 {
-		// The type itself has capacity, with any capacity type: classes with other volume types can launch it in that zone.
+		// EC2 may still have capacity for the type: classes with other volume types can launch it in that zone.
 		e.Volumes = f.volumes()
 		return e
 	}
@@ -145,8 +145,8 @@ func Judge(f Failure) Effect {
 			Hardware: f.Hardware,
 		}}
 	}
-	// EC2 counts vCPUs for spot as well; "MaxSpotInstanceCountExceeded" is the older name of that limit.
-	// Instances on Dedicated Hosts don't count: their quota is about hosts.
+	// EC2 counts vCPUs for spot as well; "MaxSpotInstanceCountExceeded" is the older name of that limit. The vCPUs of instances on
+	// Dedicated Hosts are not counted: the quota for Dedicated Hosts limits the number of hosts.
 	if class := QuotaClass(f.InstanceType); class != "" && f.Hardware.Tenancy != tenancyHost && (f.Code == codeVCPULimit || f.Code == codeSpotCount || f.Code == codeInstanceLimit) {
 		e.Quotas = []QuotaHit{{Quota: Quota{CapacityType: f.CapacityType, Class: class}, InstanceType: f.InstanceType}}
 	}

@@ -17,18 +17,19 @@ type Key struct {
 	Zone string
 	// GroupID is the placement group that the launch was for; empty outside of groups.
 	GroupID string
-	// Partition of that group, from 1; 0 if the launch named none.
+	// Partition of the placement group, from 1; 0 if the launch named no partition.
 	Partition int32
 	// Hardware on which the instances run, because shared and dedicated hardware, and each Dedicated Host, have stocks of their own. The zero
 	// value is shared hardware.
 	Hardware Hardware
 }
 
-// Hardware says on whose hardware instances run. It is comparable.
+// Hardware says whether instances run on shared hardware, on dedicated hardware, on a Dedicated Host or on an Outpost. It is comparable.
 type Hardware struct {
 	// Tenancy is "dedicated" or "host"; empty for hardware that is shared with other accounts.
 	Tenancy string
-	// Host is the ID of the Dedicated Host, or the ARN of the host resource group or of the Outpost, that the launch is for; empty for none.
+	// Host is the ID of the Dedicated Host, or the ARN of the host resource group or of the Outpost, that the launch is for; empty if it is
+	// for none of these.
 	Host string
 }
 
@@ -41,7 +42,7 @@ func (h Hardware) On(outpostARN string) Hardware {
 }
 
 // HardwareOf returns the hardware of a tenancy, one of the Tenancy constants of aws/api/v1 or empty, and of the host or host resource group
-// that a node class names. The host counts only with tenancy host.
+// that a node class names. The host is ignored unless the tenancy is "host".
 func HardwareOf(tenancy, host string) Hardware {
 	switch tenancy {
 	case tenancyHost:
@@ -63,7 +64,7 @@ func (h Hardware) String() string {
 	return h.Tenancy + "/" + h.Host
 }
 
-// String returns "capacityType:type:zone", followed by the group, the partition and the hardware if there are any.
+// String returns "capacityType:type:zone", followed by the group, the partition and the hardware if they are set.
 func (k Key) String() string {
 	s := k.CapacityType + ":" + k.InstanceType + ":" + k.Zone
 	if k.GroupID != "" {
@@ -91,7 +92,7 @@ func (k Key) Compare(o Key) int {
 	)
 }
 
-// Volume identifies a type of EBS volume in a zone; EC2 may have no such volumes left for any instance type.
+// Volume identifies a type of EBS volume in a zone; EC2 may have no capacity for such volumes, whatever the instance type.
 type Volume struct {
 	// Zone is the zone's name.
 	Zone string

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Memory remembers offerings without capacity. It is safe for concurrent use. Its lock is held only for moments, never while a call is in
-// progress. Make one with New.
+// Memory remembers offerings without capacity. It is safe for concurrent use. Its lock is held only for a short time, never during a call
+// to EC2. Make one with New.
 type Memory struct {
 	options Options
 	current atomic.Pointer[Snapshot]
@@ -47,9 +47,9 @@ func (m *Memory) Flush() {
 	m.reset()
 }
 
-// Observe passes failures of launches to Judge and remembers the effects. It is called for every error of an answer, even if the answer
-// also has an instance. It returns the effects in the order of the failures: the caller must apply those on reservations and on subnets'
-// addresses.
+// Observe passes failures of launches to Judge and remembers the effects. Call it for every error in EC2's response, even if the response
+// also has an instance. It returns the effects in the order of the failures. The caller must apply the effects on reservations and on
+// subnets' addresses.
 func (m *Memory) Observe(failures ...Failure) []Effect {
 	effects := make([]Effect, len(failures))
 	var suspects []Key
@@ -106,8 +106,7 @@ func (m *Memory) suspects(keys []Key) []Key {
 	return out
 }
 
-// quotaHit closes the types of a quota: all that have at least as many vCPUs as the smallest type that was refused while the quota was
-// closed.
+// quotaHit closes the types of a quota that have at least as many vCPUs as the smallest type that was refused while the quota was closed.
 func (m *Memory) quotaHit(hit QuotaHit, now time.Time) {
 	var vcpus int64
 	if m.options.VCPUs != nil {
@@ -169,8 +168,8 @@ type Attempt struct {
 }
 
 // Begin must be called before a launch, with the offerings that the launch will request. Offerings on probation are reserved for this
-// launch: until it has ended, they are closed to all other launches. Attempt.Closed returns the offerings that the launch should leave out,
-// because another launch is trying them or because they were closed in the meantime.
+// launch: until it has ended, they are closed to all other launches. Attempt.Closed returns the offerings that the launch should leave out:
+// another launch is trying them, or they were closed in the meantime.
 func (m *Memory) Begin(keys ...Key) *Attempt {
 	a := &Attempt{memory: m}
 	s := m.Snapshot()

@@ -12,7 +12,7 @@ const (
 	DefaultFirst = 3 * time.Minute
 	// DefaultLongest is how long repeated marks of an offering last at most.
 	DefaultLongest = 30 * time.Minute
-	// DefaultJitter is the part of a lifetime by which it may be shorter or longer.
+	// DefaultJitter is the fraction by which a lifetime may be shorter or longer.
 	DefaultJitter = 0.1
 	// DefaultProbeTimeout is how long a launch that tries an offering on probation may take before another launch may try it.
 	DefaultProbeTimeout = 2 * time.Minute
@@ -22,18 +22,19 @@ const (
 type Options struct {
 	// First is how long the first mark lasts; 0 means DefaultFirst.
 	First time.Duration
-	// Longest is how long repeated marks last at most; 0 means DefaultLongest, less than First means First.
+	// Longest is how long repeated marks last at most; 0 means DefaultLongest, and a value less than First means First.
 	Longest time.Duration
-	// Jitter is a fraction from 0 to 1; 0 means DefaultJitter, a negative value means none.
+	// Jitter is the fraction, from 0 to 1, by which a mark may last shorter or longer; 0 means DefaultJitter, a negative value means none.
 	Jitter float64
-	// Seed decides the jitter. Replicas may have different seeds.
+	// Seed is the seed of the jitter. Replicas may have different seeds.
 	Seed uint64
 	// ProbeTimeout is how long a launch on probation may take; 0 means DefaultProbeTimeout.
 	ProbeTimeout time.Duration
-	// Neighbours returns types that are likely to be out of stock if a type is, in the same zone and of the same capacity type: they go on
-	// probation together with that type. Nil means none; see LargerSizes. It is called without a lock and must be safe for concurrent use.
+	// Neighbours returns types that are likely to be out of stock if the given type is, in the same zone and capacity type. Their offerings
+	// go on probation when the given type is closed. Nil means none; see LargerSizes. It is called without a lock and must be safe for
+	// concurrent use.
 	Neighbours func(instanceType string) []string
-	// VCPUs returns the number of vCPUs of a type, because quotas count vCPUs; nil or 0 means unknown, and a quota then closes its whole
+	// VCPUs returns the number of vCPUs of a type, because quotas count vCPUs; nil or 0 means unknown; a quota then closes all types of its
 	// class.
 	VCPUs func(instanceType string) int64
 	// Now is the clock; nil means time.Now.
@@ -65,7 +66,7 @@ func (o Options) withDefaults() Options {
 }
 
 // LargerSizes returns the types of a catalogue that are in the same family and have more vCPUs: if a type has no capacity, a larger type of
-// the family probably has none either. The catalogue is read again at each call; current may return nil while there is no catalogue.
+// the family probably has none either. Each call gets the catalogue from current, which may return nil while no catalogue exists.
 func LargerSizes(current func() *catalog.Catalog) func(instanceType string) []string {
 	return func(instanceType string) []string {
 		c := current()

@@ -16,8 +16,8 @@ type Snapshot struct {
 	volumes       map[Volume]struct{}
 }
 
-// holds reports whether the memory would return the same snapshot at that time if nothing was marked in the meantime. If the clock was
-// set back, it returns false.
+// holds reports whether the snapshot is still up to date at that time, if nothing was marked since it was made. If the clock was set back,
+// it returns false.
 func (s *Snapshot) holds(now time.Time) bool {
 	return !now.Before(s.from) && (s.until.IsZero() || now.Before(s.until))
 }
@@ -34,13 +34,14 @@ const (
 	ReasonSubnets = "no free addresses in the zone's subnets"
 	// ReasonQuota: the vCPU quota of its class of types is used up.
 	ReasonQuota = "vCPU quota is used up"
-	// ReasonVolumes: EC2 had no room for the class's volumes in the zone.
+	// ReasonVolumes: EC2 had no capacity for the class's volumes in the zone.
 	ReasonVolumes = "no room for the class's volumes in the zone"
 )
 
-// Closed reports whether an offering is unavailable, and why. The key has the group and the partition of a launch. Marks of the type
-// without a group, with the group and with the partition all count. subnets are the class's subnets in the zone: if there are any and none
-// has free addresses, the offering is closed. Quotas and volumes are not checked; see QuotaClosed and VolumesClosed.
+// Closed reports whether an offering is unavailable, and why. The key has the group and the partition of a launch. A mark closes the
+// offering if it is for the type without a group, with this group, or with this group and partition. subnets are the class's subnets in the
+// zone: if the list is not empty and no subnet has free addresses, the offering is closed. Quotas and volumes are not checked; see
+// QuotaClosed and VolumesClosed.
 func (s *Snapshot) Closed(key Key, subnets []string) (reason string, closed bool) {
 	if s == nil {
 		return "", false

@@ -11,7 +11,7 @@ type record struct {
 	strikes int       // number of marks since the last success
 	until   time.Time // closed before this time, on probation afterwards
 	forget  time.Time // the record is removed after this time
-	probe   time.Time // when the launch began that tries the object; zero if none does
+	probe   time.Time // when the launch that tries the object began; zero if no launch tries it
 }
 
 // tracker contains the records of one kind of object, such as offerings.
@@ -21,8 +21,8 @@ type tracker[K comparable] struct {
 	records map[K]*record
 }
 
-// mark closes an object. Each repeated mark lasts longer. A mark of an object that is already closed restarts the same duration, because
-// such marks come from launches that were in progress together.
+// mark closes an object. Each repeated mark lasts longer. If the object is already closed, the same duration starts again: such marks come
+// from launches that were in progress at the same time.
 func (l *tracker[K]) mark(key K, now time.Time) {
 	r := l.get(key)
 	if !now.Before(r.forget) {
@@ -66,7 +66,7 @@ func (l *tracker[K]) has(key K) bool {
 	return ok
 }
 
-// lifetime returns how long a mark lasts. It doubles with each strike, up to Options.Longest, plus or minus the jitter.
+// lifetime returns how long a mark lasts. The result doubles with each strike, up to Options.Longest, plus or minus the jitter.
 func (l *tracker[K]) lifetime(key K, strikes int) time.Duration {
 	grown := float64(l.options.First) * math.Pow(2, float64(min(strikes, 64)-1))
 	capped := min(grown, float64(l.options.Longest))
@@ -108,7 +108,7 @@ func (l *tracker[K]) probe(key K, now time.Time) bool {
 	return true
 }
 
-// release ends the reservation of an object for a launch. It reports whether there was one.
+// release ends the reservation of an object for a launch. It reports whether the object was reserved.
 func (l *tracker[K]) release(key K) bool {
 	r, ok := l.records[key]
 	if !ok || r.probe.IsZero() {

@@ -1,5 +1,5 @@
-// Package warm decides which instances are kept, stopped, for later NodeClaims, and which NodeClaims get them. A stopped instance starts in
-// seconds, because its image is on its volume and the images of pods are in its cache.
+// Package warm decides which instances are stopped and kept for later NodeClaims, and which NodeClaims get them. A stopped instance starts
+// in seconds, because its image is on its volume and the images of pods are in its cache.
 //
 //	size, err := warm.Size(class)          // how many the node class wants
 //	mark := warm.MarkOf(claim, classHash)  // what the claim's instance is configured with
@@ -33,15 +33,16 @@ import (
 const (
 	// MaxSize is the largest number of instances that a node class may keep.
 	MaxSize = 100
-	// MaxAge is how long an instance is kept after its last start. Its image and its software grow old, and its volume costs money.
+	// MaxAge is how long an instance is kept after its last start. The time is limited because image and software become outdated and the
+	// volume costs money.
 	MaxAge = 7 * 24 * time.Hour
-	// MinAge is how old an instance must be before it is kept: until then EC2 need not show it.
+	// MinAge is how old an instance must be before it is kept: EC2's answers may lack a younger instance.
 	MinAge = 2 * launch.Visibility
-	// MaxPremium is what a warm instance may cost more than the cheapest offering that has room, as a share.
+	// MaxPremium is how much more a warm instance may cost than the cheapest offering with room, as a fraction of that offering's cost.
 	MaxPremium = 0.10
 )
 
-// SizeError is an annotation that is no size.
+// SizeError means that the annotation for the size of a node class's warm pool is invalid.
 type SizeError struct {
 	// NodeClass is its name.
 	NodeClass string
@@ -70,9 +71,9 @@ func Size(class *awsv1.EC2NodeClass) (int, error) {
 	return n, nil
 }
 
-// MarkOf returns what the instance of a claim is configured with: the hashes of its node class and of its NodePool's template, and the labels
-// that are the claim's own. Instances with equal marks are interchangeable. It is empty if a hash is missing, or if the pods of the claim need
-// more than CPU, memory and ephemeral storage, because then the launch template depends on them.
+// MarkOf returns a text that identifies the configuration of a claim's instance: the hashes of its node class, of its NodePool's template
+// and of the claim's own labels. Instances with equal marks are interchangeable. The mark is empty if a hash is missing, or if the claim
+// requests other resources than CPU, memory, pods and ephemeral storage: the launch template depends on such resources.
 func MarkOf(claim *v1.NodeClaim, classHash string, vocabulary requirements.Vocabulary) string {
 	if claim == nil || classHash == "" {
 		return ""
@@ -105,8 +106,8 @@ func ClassHash(mark string) string {
 	return hash
 }
 
-// Refused says why the instance of a claim is not kept; empty if it may be. Only consolidation frees instances that are sound: other claims
-// leave because something is wrong with their instance, or because it is old.
+// Refused says why the instance of a claim is not kept; empty if it may be kept. Only consolidation frees usable instances: other claims
+// are removed because their instance has a fault or is old.
 func Refused(claim *v1.NodeClaim, i instances.Instance, class *awsv1.EC2NodeClass, now time.Time) string {
 	reason := ""
 	if at := slices.IndexFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
@@ -148,7 +149,7 @@ func current(i instances.Instance, class *awsv1.EC2NodeClass) bool {
 		slices.ContainsFunc(class.Status.Subnets, func(s awsv1.Subnet) bool { return s.ID == i.SubnetID })
 }
 
-// Wish is what a claim wants of a warm instance.
+// Wish contains the conditions that a claim sets for a warm instance.
 type Wish struct {
 	// Mark of the claim; empty matches nothing.
 	Mark string
@@ -162,8 +163,8 @@ type Wish struct {
 	Cost cloudprovider.LaunchCost
 }
 
-// Choose returns the warm instance for a claim with its offering: the first in launch order that matches and costs at most MaxPremium more than
-// the cheapest offering with room. It returns false if there is none.
+// Choose returns the warm instance for a claim with its offering: the first in launch order that matches and costs at most MaxPremium more
+// than the cheapest offering with room. It returns false if no instance matches.
 func Choose(order []cloudprovider.Candidate, kept []instances.Instance, w Wish) (instances.Instance, cloudprovider.Candidate, bool) {
 	cheapest := slices.IndexFunc(order, func(c cloudprovider.Candidate) bool { return c.Offering.HasRoom() })
 	if cheapest < 0 || w.Mark == "" || w.Class == nil {
@@ -191,14 +192,15 @@ func Choose(order []cloudprovider.Candidate, kept []instances.Instance, w Wish) 
 	return instances.Instance{}, cloudprovider.Candidate{}, false
 }
 
-// Duties are what is to be done with warm instances.
+// Duties are the actions to take on warm instances.
 type Duties struct {
-	// Stop are instances whose stop was interrupted, Terminate those that no claim can use any more; each by id.
+	// Stop are the running warm instances, whose stop was interrupted. Terminate are the instances that no claim can use any more. Both are
+	// sorted by id.
 	Stop, Terminate []instances.Instance
 }
 
-// Tend decides about all warm instances of the cluster. classOf returns a node class with its hash, or nil if there is none; if it can't be
-// read, read is false, and its instances are left alone.
+// Tend decides about all warm instances of the cluster. classOf returns a node class with its hash, or nil if the class does not exist. If
+// the class can't be read, read is false, and its instances are not changed.
 func Tend(kept []instances.Instance, classOf func(name string) (class *awsv1.EC2NodeClass, hash string, read bool), now time.Time) Duties {
 	kept = slices.SortedFunc(slices.Values(kept), func(a, b instances.Instance) int {
 		return cmp.Or(b.LaunchTime.Compare(a.LaunchTime), cmp.Compare(a.ID, b.ID)) // the newest is kept

@@ -9,5 +9,5 @@
 // # Deliberate differences
 //
 //   - An answer replaces the previous answer instead of being merged with it, so a cancelled shift ends at once.
-//   - Shifts that AWS starts by itself also count.
+//   - Shifts that AWS starts by itself are also followed.
 package zonalshift

@@ -47,12 +47,12 @@ type Watcher struct {
 	mu     sync.Mutex
 	arn    string // empty until EKS has returned it
 	asked  time.Time
-	shifts map[string]time.Time // keys are zone ids, values when the shift ends; zero if only ARC can end it
+	shifts map[string]time.Time // when each shift ends, by zone id; zero if only ARC can end it
 	told   map[string]bool      // the zones that were shifted at the last change
 }
 
-// New makes a watcher that knows no shifts. now is the clock; nil means time.Now. The first Poll checks that ARC knows the cluster: if it
-// fails, the program should not start.
+// New makes a watcher that knows no shifts. now is the clock; nil means time.Now. The first Poll checks that ARC knows the cluster: if that
+// Poll fails, the program should not start.
 func New(api sdk.ZonalShiftAPI, clusterARN string, now func() time.Time) *Watcher {
 	if now == nil {
 		now = time.Now
