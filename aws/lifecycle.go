@@ -44,8 +44,8 @@ func (p *Provider) instance(ctx context.Context, providerID string) (instances.I
 	return i, err
 }
 
-// List describes every instance of the cluster, by provider id (CP-LIST). If a node class can't be read, the fields that depend on it are
-// missing, but only from its own instances.
+// List describes every instance of the cluster, by provider id (CP-LIST). If a node class can't be read, the fields that depend on the
+// class are missing from its instances; other instances are complete.
 func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	now := p.now()
 	found, err := p.instances.List(ctx)
@@ -65,8 +65,8 @@ func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return claims, nil
 }
 
-// Delete terminates an instance. If it is gone, the error is of kind NodeClaimNotFound (CP-DELETE). Parallel Deletes share their EC2 calls;
-// a single Delete makes two calls.
+// Delete terminates an instance. If the instance is gone, the error is of kind NodeClaimNotFound (CP-DELETE). Parallel Deletes share their
+// EC2 calls; a single Delete makes two calls.
 func (p *Provider) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	if nodeClaim == nil {
 		return cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
@@ -98,14 +98,14 @@ func (p *Provider) delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 type ClaimRef struct {
 	// UID of the claim.
 	UID types.UID
-	// ProviderID of its instance; empty while it has none.
+	// ProviderID of its instance; empty while the claim has no instance.
 	ProviderID string
 }
 
 // CollectOrphans terminates the instances of the cluster that belong to no claim: those whose launch response was lost, whose claim could
 // not be stored, or that EC2 launched in excess. claims is called after the instances were listed, and must return all NodeClaims. rounds
-// is the number of calls that have succeeded so far. It returns the provider IDs of the terminated instances, whose Node objects can be
-// deleted, and when to call it again.
+// is the number of earlier calls of CollectOrphans that succeeded. It returns the provider IDs of the terminated instances, whose Node
+// objects can be deleted, and the time until the next call.
 func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Context) ([]ClaimRef, error), rounds int) (ended []string, requeueAfter time.Duration, err error) {
 	found, err := p.instances.List(ctx)
 	if err != nil {
@@ -124,8 +124,8 @@ func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Conte
 	return ended, d.RequeueAfter, err
 }
 
-// tagNode sets the tags that an instance lacks. An instance of a batch lacks the tag with the claim's UID. A policy of an older release
-// does not permit that tag: then the instance gets only the other tags.
+// tagNode sets the tags that an instance lacks. An instance of a batch lacks the tag with the claim's UID. An IAM policy of an older
+// release does not permit that tag: then the instance gets only the other tags.
 func (p *Provider) tagNode(ctx context.Context, i instances.Instance, nodeClaim *v1.NodeClaim) error {
 	missing := p.instances.MissingTags(i, nodeClaim.Name, nodeClaim.UID, nodeClaim.Status.NodeName)
 	err := p.instances.Tag(ctx, i, missing)
@@ -138,7 +138,7 @@ func (p *Provider) tagNode(ctx context.Context, i instances.Instance, nodeClaim 
 }
 
 // TagNode adds the tags that were unknown at launch to an instance whose node has joined. Existing tags are not changed. If the instance is
-// gone, the error is of kind NodeClaimNotFound. If the claim's node has not joined yet, it is of kind Transient.
+// gone, the error is of kind NodeClaimNotFound. If the claim's node has not joined yet, the error is of kind Transient.
 func (p *Provider) TagNode(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	switch {
 	case nodeClaim == nil:
@@ -217,7 +217,7 @@ func (p *Provider) keepWarm(ctx context.Context, nodeClaim *v1.NodeClaim, i inst
 	return true
 }
 
-// resume starts the instance of a claim if an earlier process gave it to the claim and did not start it.
+// resume starts the instance of a claim if an earlier process assigned the instance to the claim but did not start it.
 func (p *Provider) resume(ctx context.Context, i *instances.Instance) error {
 	if i.State != instances.StateStopped || !p.instances.CanStart() {
 		return nil
@@ -239,7 +239,7 @@ func (p *Provider) revive(ctx context.Context, r launchRequest) *v1.NodeClaim {
 	}
 	want, err := p.lookup.ParseSet(r.NodeClaim.Spec.Requirements)
 	if err != nil {
-		return nil // the launch reports it
+		return nil // the launch of a new instance reports this error
 	}
 	kept, err := p.instances.Warm(ctx, false)
 	if err != nil {
@@ -302,8 +302,8 @@ func (p *Provider) revived(ctx context.Context, r launchRequest, i instances.Ins
 	return created
 }
 
-// tendWarm stops warm instances whose stop was interrupted, and terminates those that no claim can use any more. While there are none, EC2
-// is not asked again until an instance is kept.
+// tendWarm stops warm instances whose stop was interrupted, and terminates those that no claim can use any more. If the cluster has no warm
+// instances, EC2 is not asked again until an instance is kept.
 func (p *Provider) tendWarm(ctx context.Context) error {
 	p.upkeep.mu.Lock()
 	skip, before := p.upkeep.noWarm, p.upkeep.kept

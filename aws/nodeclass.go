@@ -52,11 +52,11 @@ func (p *Provider) assembleClasses() (err error) {
 	return err
 }
 
-// ReconcileNodeClass reconciles one node class. All other methods rely on its status. It resolves the selectors of the class,
-// creates its instance profile, asks EC2 whether instances can be launched, updates the drift hash, and cleans up after a class
-// that is being deleted. The first call for a class only adds its finalizer, calls no AWS API and leaves the status empty: write
-// the result and call again after Result.RequeueAfter. It writes nothing to the cluster: write the result, even if there is an
-// error. Calls for the same class must not overlap, and only the leader may call it.
+// ReconcileNodeClass reconciles one node class. All other methods rely on its status. It resolves the selectors of the class, creates its
+// instance profile, asks EC2 whether instances can be launched, updates the drift hash, and cleans up after a class that is being deleted.
+// The first call for a class only adds its finalizer, calls no AWS API and leaves the status empty: write the result and call again after
+// Result.RequeueAfter. It writes nothing to the cluster: the caller must write the result, even if there is an error. Calls for the same
+// class must not overlap, and only the leader may call it.
 func (p *Provider) ReconcileNodeClass(ctx context.Context, o ObservedNodeClass) (ReconciledNodeClass, error) {
 	result, err := p.classes.Reconcile(ctx, nodeclass.Observed(o))
 	return reconciled(result), err

@@ -18,18 +18,20 @@ type ObservedNodeClass struct {
 	NodePools []*v1.NodePool
 }
 
-// ReconciledNodeClass contains the objects to write: NodeClaims first, then the changed parts of NodeClass, each with its resource
-// version as a precondition. After a conflict, reconcile again.
+// ReconciledNodeClass contains the objects to write: NodeClaims first, then the changed parts of NodeClass, each with its resource version
+// as a precondition. If a write fails with a conflict, reconcile again.
 type ReconciledNodeClass struct {
 	// NodeClaims are annotations to write.
 	NodeClaims []ClaimAnnotations
 	// NodeClass is the new version of the class: a changed copy of the observed one.
 	NodeClass *awsv1.EC2NodeClass
-	// MetadataChanged is true if finalizers or annotations differ from the observed ones, StatusChanged if the status differs.
+	// MetadataChanged is true if finalizers or annotations differ from those of the observed class. StatusChanged is true if the status
+	// differs.
 	MetadataChanged, StatusChanged bool
 	// Events to publish about the class.
 	Events []NodeClassEvent
-	// RequeueAfter is the time until the next reconciliation if nothing changes; 0 means that none is needed until something changes.
+	// RequeueAfter is the time until the next reconciliation if nothing changes; 0 means that no reconciliation is needed until something
+	// changes.
 	RequeueAfter time.Duration
 	// Images contains the result of each image term; nil if images were not resolved.
 	Images []ImageTerm
@@ -57,11 +59,11 @@ type NodeClassEvent struct {
 
 // ImageTerm is the result of one term of a class's image selector, or of one parameter of an alias.
 type ImageTerm struct {
-	// Term is the term's index.
+	// Term is the term's index, from 0.
 	Term int
 	// Parameter is the SSM parameter that was read; empty for a term without a parameter.
 	Parameter string
-	// Images is the number of images found, before the newest were chosen.
+	// Images is the number of images found, including images that are not the newest.
 	Images int
 	// Problem says in a sentence why no image was found; empty if Images is not 0.
 	Problem string

@@ -24,7 +24,7 @@ type MergedCall struct {
 	Number int
 	// Size is the number of requests in the attempt.
 	Size int
-	// Waited is how long the batch's first call had waited for the window to close.
+	// Waited is how long the batch's first call waited until the batch was sent.
 	Waited time.Duration
 	// Errs are the distinct errors, in the order of the requests.
 	Errs []error
@@ -43,7 +43,7 @@ type InterruptedInstance struct {
 	Tenancy string
 }
 
-// InterruptionKind is the kind of a report of AWS about an instance, as a metric label.
+// InterruptionKind is the kind of a report by AWS about an instance. Its value can be used as a metric label.
 type InterruptionKind string
 
 // Kinds of interruptions.

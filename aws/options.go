@@ -30,14 +30,14 @@ type Options struct {
 	LaunchCost func(v1.PoolKey) cloudprovider.LaunchCost
 	// Clients create the AWS clients. If it is nil, sdk.Load creates them from Config.SDK.
 	Clients Clients
-	// Prices are additional price feeds, which override AWS's own prices: negotiated prices, or files if AWS can't be reached. See
-	// prices.Options. Nil: none.
+	// Prices are additional price feeds, which override AWS's own prices: for example negotiated prices, or price files for a network in
+	// which AWS can't be reached. See prices.Options. Nil: none.
 	Prices []prices.Feed
 	// Types are instance types to use at start if EC2 can't be reached: a saved catalogue of this region. Nil means none, and New fails if
 	// EC2 can't be reached.
 	Types *catalog.Catalog
 	// BuiltIn contains data that AWS does not provide, and prices to use until better prices were read. Nil means the catalogue embedded in
-	// package catalog. A program that has already decoded that catalogue can pass it to save time.
+	// package catalog. A program that has already decoded the embedded catalogue can pass it here to save time.
 	BuiltIn *catalog.Catalog
 	// ExtendLaunchTemplate may add settings to launch templates for which node classes have no field; see launchtemplate.Request. Nil adds
 	// nothing.
@@ -50,12 +50,12 @@ type Options struct {
 	// are not counted a second time. It must be safe for concurrent use. Nil means that there are no such clusters. It has no effect
 	// without Config.Commitments.
 	SharingClusters func() []string
-	// IsDrift reports whether a difference counts as drift; the other differences are only returned by Drift. Use it to ignore foreign
-	// security groups, to report some kinds of drift without acting on them, or to delay the use of new images. It is called for each
-	// difference in each check, must return quickly, and must be safe for concurrent use. Nil: all do.
+	// IsDrift reports whether a difference is treated as drift; Drift still returns all differences. Use it to ignore foreign security
+	// groups, to report some kinds of drift without acting on them, or to delay the use of new images. It is called for each difference in
+	// each check, must return quickly, and must be safe for concurrent use. Nil: all do.
 	IsDrift func(*v1.NodeClaim, Difference) bool
-	// OnFleetError is called once for each error of EC2 for a launch. Nil means that no function is called. It must be safe for concurrent
-	// use, like the following functions.
+	// OnFleetError is called once for each error that EC2 returns for a launch. Nil means that no function is called. It must be safe for
+	// concurrent use, like all functions below.
 	OnFleetError func(LaunchFailure)
 	// OnBatch is called for merged calls. Nil means that no function is called.
 	OnBatch func(MergedCall)

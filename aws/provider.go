@@ -76,7 +76,7 @@ type Provider struct {
 	machines  machines
 	templates *launchtemplates.Store
 	creating  refresh.Turns[types.UID]
-	grouping  refresh.Turns[string] // keys are those of launch.BatchID
+	grouping  refresh.Turns[string] // keys are results of launch.BatchID
 	burst     *burst
 	reviving  reviving
 	upkeep    upkeep
@@ -98,10 +98,10 @@ var (
 	_ cloudprovider.InterruptionSource = (*Provider)(nil)
 )
 
-// New returns a provider. It reads the instance types from EC2, and fails if that is not permitted or if there are none. With Options.Types
-// it also starts while AWS can't be reached or throttles, and Troubles reports that. Prices are the built-in ones until Refresh or Run has
-// read better prices. Errors have a kind: Unauthorized, with the name of the permission, if credentials or a permission are missing;
-// Permanent for a region that does not exist and for invalid settings.
+// New returns a provider. It reads the instance types from EC2, and fails if that is not permitted or if EC2 returns no types. With
+// Options.Types it also succeeds while AWS can't be reached or throttles; Troubles then reports this. Prices are the built-in ones until
+// Refresh or Run has read better prices. Errors have a kind: Unauthorized, with the name of the permission, if credentials or a permission
+// are missing; Permanent for a region that does not exist and for invalid settings.
 func New(ctx context.Context, c Config, o Options) (*Provider, error) {
 	if err := errors.Join(c.Validate(), o.validate()); err != nil {
 		return nil, cloudprovider.NewPermanentError(err)

@@ -16,13 +16,13 @@ type RegionTypes struct {
 	Catalog *catalog.Catalog
 	// Skipped lists types whose description by EC2 is unusable, and why.
 	Skipped []error
-	// ZoneIDs is the error of reading the IDs of zones; nil if they were read.
+	// ZoneIDs is the error of reading the IDs of zones; nil if the IDs were read.
 	ZoneIDs error
 }
 
-// ReadInstanceTypes reads once which instance types a region has and in which zones, for programs that need no provider. builtIn contains
-// data that EC2 does not provide; nil means the embedded catalogue. now is the clock; nil means time.Now. If EC2's answer has no instance
-// types or zones, the error is a *NothingInRegionError.
+// ReadInstanceTypes reads once which instance types a region has and in which zones. It is for programs that need no provider. builtIn
+// contains data that EC2 does not provide; nil means the embedded catalogue. now is the clock; nil means time.Now. If EC2's answer has no
+// instance types or zones, the error is a *NothingInRegionError.
 func ReadInstanceTypes(ctx context.Context, api sdk.EC2API, region string, builtIn *catalog.Catalog, now func() time.Time) (*RegionTypes, error) {
 	d, err := discovery.New(discovery.Options{API: api, Region: region, BuiltIn: builtIn, Now: now})
 	if err != nil {

@@ -133,14 +133,14 @@ func (p *plan) groupOf(t *cloudprovider.InstanceType, found *image) (group, erro
 }
 
 const (
-	// maxInterfaces is more than any instance has, and far from overflowing.
+	// maxInterfaces is more than any instance has, and can't overflow an int32.
 	maxInterfaces = 1 << 10
 	// maxPodLimit likewise.
 	maxPodLimit = 1 << 30
 )
 
-// reserved returns one of the class's reserved blocks for a type, as text. A value that is not a quantity is an expression. Its result is
-// the value with which the type was planned, so that the scheduler and the node use the same numbers.
+// reserved returns the class's kubeReserved or systemReserved for a type, as text. A value that is not a quantity is an expression. It is
+// replaced by the value with which the type was planned, so that the scheduler and the node use the same numbers.
 func (p *plan) reserved(name string, block map[string]string, t *cloudprovider.InstanceType, planned corev1.ResourceList) (string, error) {
 	entries := make([]string, 0, len(block))
 	for _, key := range slices.Sorted(maps.Keys(block)) {
@@ -158,7 +158,7 @@ func (p *plan) reserved(name string, block map[string]string, t *cloudprovider.I
 	return strings.Join(entries, ","), nil
 }
 
-// unreserved returns the map that reserved wrote, or nil if it is empty.
+// unreserved parses a text that reserved returned. The result is nil if the text is empty.
 func unreserved(text string) map[string]string {
 	if text == "" {
 		return nil
@@ -172,7 +172,7 @@ func unreserved(text string) map[string]string {
 }
 
 // reservationsOf returns the reservations into which an instance of the type may be launched: those that the claim allows and that have
-// room, each once.
+// room, without duplicates.
 func (p *plan) reservationsOf(t *cloudprovider.InstanceType) ([]CapacityReservation, error) {
 	byID := make(map[string]CapacityReservation)
 	for o := range t.OfferingsWithRoom() {

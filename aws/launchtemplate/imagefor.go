@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// ImageFor returns the id of the image from which instances of a type boot now: the first in the class's status that boots on it. It is
-// empty if no image boots on it. If the status is invalid, it returns an error.
+// ImageFor returns the id of the image from which instances of a type boot now: the first image in the class's status that boots on the
+// type. The id is empty if no image boots on the type. If the status is invalid, it returns an error.
 func ImageFor(class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType) (string, error) {
 	if class == nil || t == nil {
 		return "", nil

@@ -41,8 +41,8 @@ func (p *plan) imageFor(t *cloudprovider.InstanceType) (*image, bool) {
 	return nil, false
 }
 
-// bottlerocketVersion returns the Bottlerocket version of an image: from the alias, else from the image's own name, else from the terms or
-// another image. It is empty if unknown.
+// bottlerocketVersion returns the Bottlerocket version of an image: it comes from the alias, else from the image's own name, else from the
+// name in a term or of another image. It is empty if unknown.
 func bottlerocketVersion(class *awsv1.EC2NodeClass, used *image) string {
 	if alias, ok := class.Spec.Alias(); ok {
 		return alias.Version

@@ -28,7 +28,7 @@ func instanceOptions(data *ec2types.RequestLaunchTemplateData, spec *awsv1.EC2No
 		credits := string(g.credits)
 		data.CreditSpecification = &ec2types.CreditSpecificationRequest{CpuCredits: &credits}
 	}
-	// The default weighting is not sent, so that types without this option can also be launched.
+	// The default bandwidth weighting is not sent, so that types without this option can also be launched.
 	if o := spec.NetworkPerformanceOptions; o != nil && o.BandwidthWeighting != nil && *o.BandwidthWeighting != awsv1.BandwidthWeightingDefault {
 		data.NetworkPerformanceOptions = &ec2types.LaunchTemplateNetworkPerformanceOptionsRequest{
 			BandwidthWeighting: ec2types.InstanceBandwidthWeighting(*o.BandwidthWeighting),

@@ -7,8 +7,8 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// MarshalJSON writes the template as input of "aws ec2 create-launch-template --cli-input-json", without unset members. User data, which
-// may be secret, is part of it.
+// MarshalJSON writes the template as input of "aws ec2 create-launch-template --cli-input-json", without unset fields. The result contains
+// the user data, which may be secret.
 func (t Template) MarshalJSON() ([]byte, error) {
 	text, err := json.Marshal(struct {
 		LaunchTemplateName string
@@ -30,8 +30,8 @@ func (t Template) TagSpecifications() []ec2types.TagSpecification {
 	return []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: t.Tags}}
 }
 
-// pruned removes, at any depth, the members of JSON objects that are null or an empty string, list or object. It keeps members called
-// Value, which are the values of tags.
+// pruned removes, at any depth, the fields of JSON objects that are null or an empty string, list or object. It keeps fields called Value,
+// because these are the values of tags.
 func pruned(value any) any {
 	switch v := value.(type) {
 	case []any:

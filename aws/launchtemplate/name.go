@@ -18,7 +18,7 @@ const NamePrefix = "karpenter.k8s.aws/"
 const NameVersion = "drawknife-v1"
 
 // nameOf returns a template's name: the prefix and 64 bits of a hash of the template's content, as a decimal number. The order of lists
-// does not matter. Missing members don't count, so a newer SDK gives the same names.
+// does not matter. Unset fields are not hashed, so a newer SDK with more fields gives the same names.
 func nameOf(data *ec2types.RequestLaunchTemplateData, tags []ec2types.Tag) (string, error) {
 	text, err := json.Marshal(struct {
 		Version string

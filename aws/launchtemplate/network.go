@@ -9,8 +9,8 @@ import (
 )
 
 // networkInterfaces returns the instance's interfaces: those that the class lists, or else one for each EFA that the claim's pods get, or
-// else a single one. All have the security groups, because EC2 refuses these at the top level together with interfaces; the launch sets the
-// subnets.
+// else a single interface. Each interface has the security groups, because EC2 refuses security groups at the top level together with
+// interfaces. The launch request sets the subnets.
 func (p *plan) networkInterfaces(efas int32) []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest {
 	listed := p.NodeClass.Spec.NetworkInterfaces
 	interfaces := make([]ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest, 0, max(len(listed), int(efas), 1))
@@ -24,7 +24,7 @@ func (p *plan) networkInterfaces(efas int32) []ec2types.LaunchTemplateInstanceNe
 		}
 	case efas > 0:
 		for card := range efas {
-			// The first device of the first card is the primary interface. Other cards leave that device index unused.
+			// The first device of the first card is the primary interface. On the other cards, device index 0 stays unused.
 			entry := p.networkInterface(min(card, 1), true)
 			kind := "efa"
 			entry.NetworkCardIndex, entry.InterfaceType = &card, &kind
@@ -37,7 +37,7 @@ func (p *plan) networkInterfaces(efas int32) []ec2types.LaunchTemplateInstanceNe
 }
 
 // networkInterface returns one interface. carriesIP is false for interfaces without addresses: EC2 refuses settings of addresses and
-// connections for these.
+// connections for such interfaces.
 func (p *plan) networkInterface(device int32, carriesIP bool) ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest {
 	entry := ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{DeviceIndex: &device, Groups: p.securityGroups()}
 	if !carriesIP {

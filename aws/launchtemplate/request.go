@@ -20,7 +20,7 @@ type Request struct {
 	// the spec). Required.
 	NodeClass *awsv1.EC2NodeClass
 	// NodeClaim to launch an instance for. It determines labels and taints, whether pods request EFA or enclaves, and which tenancy,
-	// reservations and partition are allowed. Nil means a claim that requires none of these.
+	// reservations and partition are allowed. Nil means a claim without any requirements.
 	NodeClaim *v1.NodeClaim
 	// InstanceTypes that the claim allows. At least one.
 	InstanceTypes []*cloudprovider.InstanceType
@@ -28,9 +28,9 @@ type Request struct {
 	CapacityType string
 	// PlacementGroupID is the placement group that the class selects; empty for none.
 	PlacementGroupID string
-	// Extend may add settings to the data of each template that a node class has no field for (a key pair, hibernation), before the
-	// template's name is computed. It must be a pure function. It must set members, and not write through existing pointers, because other
-	// templates share them. Nil adds nothing.
+	// Extend may add settings to the data of each template, such as a key pair or hibernation, for which a node class has no field. The
+	// template's name is computed afterwards. Extend must be a pure function. It must set fields of data, and not write through existing
+	// pointers, because other templates share them. Nil adds nothing.
 	Extend func(data *ec2types.RequestLaunchTemplateData)
 }
 
@@ -74,7 +74,7 @@ func prepare(r Request) (*plan, error) {
 	if r.NodeClaim == nil {
 		r.NodeClaim = &v1.NodeClaim{}
 	}
-	// The result must share nothing with the caller's object.
+	// Copy the class, so that the result shares no data with the caller's object.
 	r.NodeClass = r.NodeClass.DeepCopy()
 	p := &plan{Request: r, family: r.NodeClass.Spec.EffectiveAMIFamily()}
 	if r.Cluster.Name == "" {

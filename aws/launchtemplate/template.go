@@ -22,7 +22,7 @@ type Template struct {
 	UserData userdata.Rendered
 	// ImageID is the image from which its instances boot.
 	ImageID string
-	// InstanceTypes are the names of its types, sorted. They are not part of the content.
+	// InstanceTypes are the names of its types, sorted. They do not affect the template's content or name.
 	InstanceTypes []string
 	// CapacityType of its instances.
 	CapacityType string

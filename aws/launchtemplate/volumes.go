@@ -9,7 +9,8 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// volumes returns the class's volumes, or else those of its family. If there are none, it returns nil, because EC2 refuses empty lists.
+// volumes returns the volumes that the class lists, or else the default volumes of its AMI family. If neither lists any volume, it returns
+// nil, because EC2 refuses empty lists.
 func (p *plan) volumes() ([]ec2types.LaunchTemplateBlockDeviceMappingRequest, error) {
 	mappings := p.NodeClass.Spec.BlockDeviceMappings
 	if len(mappings) == 0 {

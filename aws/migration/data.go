@@ -34,7 +34,7 @@ func (v *verifier) compareData(object string, theirs *made, ours launchtemplate.
 	}
 }
 
-// weigh returns how important a difference in a member is, and what to do about it.
+// weigh returns the severity of a difference in a field of launch template data, and what to do about it.
 func weigh(key string) (Severity, string) {
 	member := key
 	if end := strings.IndexAny(key, ".["); end >= 0 {
@@ -65,7 +65,7 @@ func orNothing(value string) string {
 	return quoted(value)
 }
 
-// flat returns the members of launch template data by path. Lists are sorted by the fields that identify their elements.
+// flat returns the fields of launch template data by path. Lists are sorted by the fields that identify their elements.
 func flat(data any) (map[string]string, error) {
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -76,7 +76,7 @@ func flat(data any) (map[string]string, error) {
 		return nil, fmt.Errorf("reading the launch template as JSON: %w", err)
 	}
 	delete(tree, "UserData")
-	// State is the progress of a change of these options, and not a setting.
+	// State is not a setting: it shows the progress of a change of these options.
 	if options, ok := tree["MetadataOptions"].(map[string]any); ok {
 		delete(options, "State")
 	}

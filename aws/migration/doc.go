@@ -17,8 +17,8 @@
 //	instance-types  which instance types a NodePool gains or loses
 //	drift           which NodeClaims drawknife would replace
 //
-// A check that could not be made is in Report.NotChecked with the reason. Karpenter deletes launch templates minutes after the last launch;
-// without one, the user data of a running instance is compared instead.
+// A check that could not be made is in Report.NotChecked with the reason. Karpenter deletes launch templates minutes after the last launch.
+// If a class has no launch template, the user data of a running instance is compared instead.
 //
 // The package needs no Kubernetes client: the caller reads the objects. Functions are safe for concurrent use.
 //

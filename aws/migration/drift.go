@@ -63,8 +63,8 @@ func (v *verifier) checkClaim(claim *v1.NodeClaim, pool *v1.NodePool, launched m
 	}
 }
 
-// hashDiffers reports whether the hash on a claim differs from that on its owner. Hashes of different versions can't be compared: drawknife
-// updates Karpenter's hashes before it compares any.
+// hashDiffers reports whether the hash on a claim differs from the hash on its NodePool or node class. Hashes of different versions can't
+// be compared: drawknife updates Karpenter's hashes before it compares any.
 func hashDiffers(claim, owner metav1.Object, hash, version string) bool {
 	have, want := claim.GetAnnotations(), owner.GetAnnotations()
 	return have[hash] != "" && want[hash] != "" && have[version] == want[version] && have[hash] != want[hash]

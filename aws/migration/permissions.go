@@ -16,8 +16,8 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// checkIAM simulates each statement of the controller's policies with the controller's role: each action, on an example of each resource,
-// with the tags and values of a request that drawknife makes.
+// checkIAM simulates each statement of the controller's policies with the controller's role. It simulates each action on an example of each
+// resource, with the tags and values of a request that drawknife makes.
 func (v *verifier) checkIAM(ctx context.Context) {
 	switch {
 	case v.ControllerRole == "" || len(v.Policies) == 0:

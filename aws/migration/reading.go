@@ -21,7 +21,7 @@ import (
 type reading struct {
 	// settings are the values by their path: "kubelet.config.maxPods", "labels.team", "taints.key=value:effect".
 	settings map[string]string
-	// parts are the parts of an archive that contain no settings: their kinds, by a hash of their content, which may be secret.
+	// parts contains the kind of each archive part without settings. Keys are hashes of the content, because the content may be secret.
 	parts map[string]string
 }
 
@@ -70,8 +70,8 @@ const bootstrapScript = "/etc/eks/bootstrap.sh"
 // mimePart is a part of an archive.
 type mimePart struct{ mediaType, body string }
 
-// karpenterParts reads an archive in the same way as Karpenter and nodeadm: with the readers of Go's standard library. Text that is no
-// archive is one part without a media type. If an archive lacks its closing line, it returns the parts that it has read.
+// karpenterParts reads an archive in the same way as Karpenter and nodeadm: with the readers of Go's standard library. A text that is not
+// an archive becomes one part without a media type. If an archive lacks its closing line, it returns the parts that it has read.
 func karpenterParts(text string) ([]mimePart, error) {
 	if !strings.HasPrefix(strings.TrimLeft(text, "\r\n\t "), "MIME-Version:") && !strings.HasPrefix(strings.TrimLeft(text, "\r\n\t "), "Content-Type: multipart") {
 		return []mimePart{{body: text}}, nil
@@ -119,7 +119,8 @@ func (r *reading) part(kind, body string) {
 	r.parts[hex.EncodeToString(sum[:])] = kind
 }
 
-// nodeConfig merges a NodeConfig into the earlier ones, as nodeadm does: maps are merged, flags are added, and other values are replaced.
+// nodeConfig merges a NodeConfig into the earlier NodeConfigs, as nodeadm does: maps are merged, flags are added, and other values are
+// replaced.
 func (r *reading) nodeConfig(into map[string]any, body string) error {
 	var document struct {
 		Spec map[string]any `json:"spec"`

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// Severity says how much a finding matters.
+// Severity says how important a finding is.
 type Severity string
 
 // The severities, from the most to the least important.
@@ -65,7 +65,7 @@ type Skipped struct {
 	Check string `json:"check"`
 	// Object for which the check was not made; empty for all objects.
 	Object string `json:"object,omitempty"`
-	// Reason is a sentence that says why, and how to make the check possible.
+	// Reason is a sentence that says why the check was not made, and how to make it possible.
 	Reason string `json:"reason"`
 }
 

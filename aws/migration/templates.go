@@ -26,12 +26,12 @@ import (
 // tagKarpenterCluster is the tag of Karpenter's launch templates from the time before it used EKS's own tag.
 const tagKarpenterCluster = "karpenter.k8s.aws/cluster"
 
-// made is a launch template that Karpenter made, or the user data of an instance.
+// made is a launch template that Karpenter made, or an instance of which only the user data is known.
 type made struct {
-	// source describes it for people: "launch template karpenter.k8s.aws/123".
+	// source names the template or instance for people: "launch template karpenter.k8s.aws/123".
 	source      string
 	class, pool string
-	// data is nil for an instance, of which only the user data is known.
+	// data is the content of the launch template; nil for an instance.
 	data     *ec2types.ResponseLaunchTemplateData
 	userData string
 }
@@ -147,7 +147,7 @@ func (v *verifier) userDataOf(ctx context.Context, class string) (*made, error) 
 	return nil, nil
 }
 
-// compareTemplate compares a template with the most similar template of drawknife. It reports whether they could be compared.
+// compareTemplate compares a template with the most similar template of drawknife. It reports whether the templates could be compared.
 func (v *verifier) compareTemplate(m *made) bool {
 	class := v.classes[m.class]
 	if class == nil || m.pool == "" {

@@ -102,8 +102,8 @@ func (v *verifier) shapes(class *awsv1.EC2NodeClass, o instancetype.Options) ([]
 	return instancetype.Shapes(v.types, settings)
 }
 
-// sold reports whether a type meets requirements and is sold in a zone that the requirements allow and in which the class has a subnet.
-// Prices and capacity types do not matter.
+// sold reports whether a type meets requirements and is offered in a zone with a subnet of the class that the requirements allow. Prices
+// and capacity types do not matter.
 func (v *verifier) sold(shape *instancetype.Shape, class *awsv1.EC2NodeClass, want requirements.Set) bool {
 	want = want.Without(v1.CapacityTypeLabelKey, v1.NodePoolLabelKey)
 	for _, index := range shape.Facts.Zones {
@@ -167,7 +167,7 @@ func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(other, name) })
 }
 
-// some names the first entries of a list.
+// some returns the first entries of a list as text.
 func some(names []string) string {
 	const most = 8
 	if len(names) <= most {

@@ -17,9 +17,9 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Input contains the objects of a cluster that Karpenter manages, and what is known about the cluster. Verify does not change it.
+// Input contains the objects of a cluster that Karpenter manages, and known facts about the cluster. Verify does not change it.
 type Input struct {
-	// Cluster that the nodes join. Name and Region are required. If other values that user data needs are missing, launch templates are not
+	// Cluster that the nodes join. Name and Region are required. If another value that user data needs is missing, launch templates are not
 	// compared.
 	Cluster launchtemplate.Cluster
 	// NodeClasses, NodePools and NodeClaims of the cluster. Nil means none.

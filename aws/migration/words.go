@@ -10,7 +10,7 @@ import (
 func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 // shellWords divides a command line into words in the same way as a POSIX shell or PowerShell, for the kinds of quotes that occur in user
-// data. A backslash before a line break continues the line. Another line break ends the command, unless no word came before it.
+// data. A backslash before a line break continues the line. Any other line break after the first word ends the command.
 func shellWords(text string) []string {
 	var out []string
 	var word strings.Builder

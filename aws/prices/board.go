@@ -47,10 +47,10 @@ type Options struct {
 	Feeds []Feed
 	// USDPer converts currencies: {"CNY": 0.14}. Prices in a currency that is not listed stay unchanged.
 	USDPer map[string]float64
-	// MinSpotDiscount is the fraction, from 0 to 1, by which a spot price must be below the on-demand price so that it is offered; 0 for no
-	// minimum.
+	// MinSpotDiscount is the fraction, from 0 to 1, by which a spot price must be below the on-demand price: other spot prices are not
+	// offered. 0 means no minimum.
 	MinSpotDiscount float64
-	// Seed decides the jitter of refreshes.
+	// Seed is the seed for the jitter of refreshes.
 	Seed uint64
 	// Clock is the clock; nil means the system clock.
 	Clock option.Clock
@@ -133,7 +133,7 @@ func seedOf(o Options, name string) uint64 {
 	return h.Sum64() ^ o.Seed
 }
 
-// Book returns the current prices. The pointer stays the same until a refresh changes or confirms a price.
+// Book returns the current prices. Book returns the same pointer until a refresh changes or confirms a price.
 func (b *Board) Book() *Book { return b.book.Load() }
 
 // FeedError means that a feed could not be read. The earlier prices of the feed remain.
@@ -149,8 +149,9 @@ func (e *FeedError) Error() string { return fmt.Sprintf("price feed %q: %v", e.F
 // Unwrap returns the cause.
 func (e *FeedError) Unwrap() error { return e.Cause }
 
-// Refresh reads the feeds that are due in parallel, and publishes their prices. next is when to call it again; the zero time means never.
-// The error joins a *FeedError for each feed that failed; these feeds are retried with back-off. Concurrent calls don't read a feed twice.
+// Refresh reads the feeds that are due in parallel, and publishes their prices. next is the time for the next call of Refresh; the zero
+// time means never. The error joins a *FeedError for each feed that failed; these feeds are retried with back-off. Concurrent calls don't
+// read a feed twice.
 func (b *Board) Refresh(ctx context.Context) (next time.Time, err error) {
 	var (
 		due   = b.claim()
@@ -244,11 +245,12 @@ type Status struct {
 	Read time.Time
 	// Next is when the feed will be read again; zero means never.
 	Next time.Time
-	// OnDemand and Spot are the numbers of the feed's prices. Vanished is the number of prices that are not in its last answer.
+	// OnDemand and Spot are the numbers of the feed's prices. Vanished is the number of prices that are kept although the feed's last
+	// answer lacks them.
 	OnDemand, Spot, Vanished int
-	// Skipped is the number of unusable records in its last answer.
+	// Skipped is the number of unusable records in the feed's last answer.
 	Skipped int
-	// Failures is the number of failures in a row, LastErr the last error; 0 and nil after a success.
+	// Failures is the number of failed reads in a row, and LastErr is the last error. After a successful read they are 0 and nil.
 	Failures int
 	LastErr  error
 }

@@ -15,14 +15,14 @@ type Quote struct {
 	Source string
 	// Confidence says how reliable the price is.
 	Confidence cloudprovider.PriceConfidence
-	// Since is the time since which the price has this value, as far as known.
+	// Since is when the price took its present value, as far as known.
 	Since time.Time
 	// Confirmed is when the price's source last confirmed it.
 	Confirmed time.Time
 }
 
-// Day returns the day of the price: for a current price the day when its source last confirmed it, for other prices the day when they were
-// valid.
+// Day returns the day of the price. For a current price it is the day when the source last confirmed it; for a dated or estimated price it
+// is the day of Since.
 func (q Quote) Day() string {
 	at := q.Confirmed
 	if q.Confidence == cloudprovider.PriceDated || q.Confidence == cloudprovider.PriceEstimated {
@@ -51,7 +51,7 @@ type Book struct {
 // untilSpotIsRead is the prefix of the source of spot prices that are on-demand prices.
 const untilSpotIsRead = "on-demand price, until spot prices are read; "
 
-// OnDemand returns the on-demand price of a type. It returns false if unknown.
+// OnDemand returns the on-demand price of a type. It returns false if the price is unknown.
 func (b *Book) OnDemand(instanceType string) (Quote, bool) {
 	if b == nil {
 		return Quote{}, false
@@ -60,7 +60,8 @@ func (b *Book) OnDemand(instanceType string) (Quote, bool) {
 	return q, ok
 }
 
-// Dedicated returns the on-demand price of a type as a Dedicated Instance, without the fee for the region. It returns false if unknown.
+// Dedicated returns the on-demand price of a type as a Dedicated Instance, without the fee for the region. It returns false if the price is
+// unknown.
 func (b *Book) Dedicated(instanceType string) (Quote, bool) {
 	if b == nil {
 		return Quote{}, false
@@ -70,7 +71,7 @@ func (b *Book) Dedicated(instanceType string) (Quote, bool) {
 }
 
 // Local returns the on-demand price of a type in a zone that has prices of its own, such as a Local Zone. It returns false if the zone has
-// no prices of its own, or none for the type.
+// no prices of its own, or no price for the type.
 func (b *Book) Local(instanceType, zone string) (Quote, bool) {
 	if b == nil {
 		return Quote{}, false
@@ -79,8 +80,8 @@ func (b *Book) Local(instanceType, zone string) (Quote, bool) {
 	return q, ok
 }
 
-// Spot returns the spot price of a type in a zone. It returns false if unknown, or if the discount is less than Options.MinSpotDiscount.
-// Until spot prices are read for the first time, it returns the on-demand price, which is an upper bound.
+// Spot returns the spot price of a type in a zone. It returns false if the price is unknown, or if the discount is less than
+// Options.MinSpotDiscount. Until spot prices are read for the first time, it returns the on-demand price, which is an upper bound.
 func (b *Book) Spot(instanceType, zone string) (Quote, bool) {
 	switch {
 	case b == nil:

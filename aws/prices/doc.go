@@ -22,14 +22,14 @@
 // contains is kept for some time, with a note in its source, and then dropped.
 //
 // Amounts are US dollars an hour. In the China regions, AWS has prices in CNY: set an exchange rate in Options.USDPer. Without a rate,
-// prices stay in CNY. They can be compared only with each other, and their source says so.
+// prices stay in CNY. Prices in CNY can be compared only with each other, and their source names the currency.
 //
 // # Deliberate differences
 //
 //   - Spot prices are best read every [DefaultSpotEvery] and on-demand prices every [DefaultEvery]; each feed
 //     has its own period.
-//   - Bare-metal types are requested with shared tenancy first; dedicated prices only fill gaps. A region without bare metal is not an
-//     error.
+//   - Prices of bare-metal types are requested with shared and with dedicated tenancy; a dedicated price is used only if no shared price
+//     exists. A region without bare metal is not an error.
 //   - If there are several prices for one type, the highest is used, so that the result does not depend on their order.
 //   - Prices that disappear from their feed expire instead of staying forever.
 //   - No lock is held while prices are read.

@@ -29,7 +29,7 @@ func newFeed(f Feed, seed uint64) *feed {
 	return &feed{Feed: f, keep: option.Or(f.Keep, DefaultKeep), schedule: refresh.Schedule{Every: option.Or(f.Every, DefaultEvery), Seed: seed}}
 }
 
-// take merges a list into the feed's current prices. It creates new maps. (Published books contain the quotes, not these maps.)
+// take merges a list into the feed's current prices. It creates new maps, and does not change the old ones.
 func (f *feed) take(list *List, now time.Time, usdPer map[string]float64) {
 	t := taker{list: list, now: now, keep: f.keep, rate: 1, texts: map[provenance]string{}}
 	if list.Currency != "" && list.Currency != "USD" {
@@ -51,7 +51,7 @@ type taker struct {
 	now      time.Time
 	keep     time.Duration
 	rate     float64
-	note     string // text about the currency, which follows the source
+	note     string // text about the currency, which is appended to the source
 	skipped  int
 	vanished int
 	texts    map[provenance]string
@@ -102,8 +102,8 @@ func (t *taker) quote(p Price, before Quote) Quote {
 	return q
 }
 
-// text returns a sentence that says where a price comes from, and since when it is valid. It states times to the hour: this is precise
-// enough for people, and lets quotes share texts.
+// text returns a sentence that says where a price comes from, and since when it is valid. It rounds times down to the hour. This is precise
+// enough for people, and many quotes can share one text.
 func (t *taker) text(p provenance) string {
 	p.since = p.since.UTC().Truncate(time.Hour)
 	if !p.vanished.IsZero() {
@@ -112,7 +112,7 @@ func (t *taker) text(p provenance) string {
 	text, ok := t.texts[p]
 	if !ok {
 		text = p.source
-		if p.source == t.list.Source { // if a price has its own source, that states the day
+		if p.source == t.list.Source { // a price with its own source has the day in the text of that source
 			text += ", " + day(p.since) + t.note
 		}
 		if !p.vanished.IsZero() {
@@ -123,7 +123,7 @@ func (t *taker) text(p provenance) string {
 	return text
 }
 
-// day formats a time, without the time of day if that is zero.
+// day formats a time; the time of day is left out if it is midnight.
 func day(at time.Time) string {
 	if at.Equal(at.Truncate(24 * time.Hour)) {
 		return at.Format(time.DateOnly)

@@ -10,7 +10,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Source reads prices. Implementations are safe for concurrent use and obey the context; they return a complete list or an error.
+// Source reads prices. Implementations must be safe for concurrent use, return when the context ends, and return either a complete list or
+// an error.
 type Source interface {
 	Prices(ctx context.Context) (*List, error)
 }
@@ -42,7 +43,7 @@ type Price struct {
 	Since time.Time
 	// Source says where this price comes from, for people; empty means the list's Source.
 	Source string
-	// Confidence says how reliable the price is; empty means the list's.
+	// Confidence says how reliable the price is; empty means the Confidence of the list.
 	Confidence cloudprovider.PriceConfidence
 }
 
@@ -50,7 +51,7 @@ type Price struct {
 type List struct {
 	// Source says where the prices come from, for people: "AWS price list". Required.
 	Source string
-	// AsOf is the day of prices that are older than their reading, such as the prices of a file; zero means now.
+	// AsOf is the day of the prices, if they are older than the moment of reading, such as the prices of a file; zero means now.
 	AsOf time.Time
 	// Confidence says how reliable the prices are; empty means current.
 	Confidence cloudprovider.PriceConfidence
@@ -60,7 +61,7 @@ type List struct {
 	OnDemand map[string]Price
 	// Dedicated are on-demand prices of Dedicated Instances, by instance type.
 	Dedicated map[string]Price
-	// Local are on-demand prices in zones that have their own, such as Local Zones, by instance type and zone.
+	// Local are on-demand prices in zones that have their own prices, such as Local Zones, by instance type and zone.
 	Local map[Pair]Price
 	// Spot prices by instance type and zone.
 	Spot map[Pair]Price
@@ -78,9 +79,9 @@ func usable(perHour float64) bool {
 
 // ListError says why a list of prices can't be used.
 type ListError struct {
-	// Source of the list; empty when it names none.
+	// Source of the list; empty if the list names no source.
 	Source string
-	// Problem says what is wrong with the entry.
+	// Problem says what is wrong with the list.
 	Problem string
 }
 

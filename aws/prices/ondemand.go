@@ -19,8 +19,8 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Published reports whether AWS's price list service has on-demand prices of a region and can be reached: not in GovCloud, and not in an
-// isolated VPC. If ok is false, why is the reason, as a sentence.
+// Published reports whether AWS's price list service has on-demand prices of a region and can be reached. In GovCloud and in an isolated
+// VPC this is false. If ok is false, why contains the reason, as a sentence.
 func Published(region string, isolatedVPC bool) (ok bool, why string) {
 	switch {
 	case isolatedVPC:
@@ -90,8 +90,8 @@ const (
 	metalFamily   = "Compute Instance (bare metal)"
 )
 
-// Prices implements Source. Bare-metal types are requested with shared tenancy, because launches without a tenancy get that, and with
-// dedicated tenancy if the list has no other price for them.
+// Prices implements Source. Launches without a tenancy get shared tenancy, so the shared price of a bare-metal type takes precedence. Its
+// dedicated price is used only if the list has no shared one.
 func (s OnDemand) Prices(ctx context.Context) (*List, error) {
 	if s.API == nil {
 		return nil, option.Missing("OnDemand.Prices", "the API")
@@ -128,7 +128,7 @@ func (s OnDemand) Prices(ctx context.Context) (*List, error) {
 		list.take(q, answers[i], local[q.group])
 		list.Skipped += skipped[i]
 	}
-	// Virtual instances are sold in every region: an answer without any is invalid.
+	// Every region offers virtual instances, so an answer without prices of virtual instances is invalid.
 	if virtual == 0 {
 		return nil, &ListError{Source: list.Source, Problem: fmt.Sprintf("there are no prices of virtual machines in %s", s.Region)}
 	}

@@ -5,8 +5,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Regional returns the built-in on-demand prices of a region, with their day, or nil for regions without any, such as those of China. They
-// are older than the catalogue's own prices: see docs/catalog.md.
+// Regional returns the built-in on-demand prices of a region, with their day, or nil for regions without such prices, for example the
+// regions in China. They are older than the catalogue's own prices: see docs/catalog.md.
 func Regional(region string) (*List, error) {
 	regional, err := catalog.RegionalPrices(region)
 	if err != nil || regional == nil {

@@ -17,7 +17,7 @@ import (
 type Spot struct {
 	// API is a client for the region.
 	API sdk.EC2API
-	// Region decides the currency; empty means USD.
+	// Region determines the currency; empty means USD.
 	Region string
 	// Clock is the clock; nil means the system clock.
 	Clock option.Clock
@@ -28,7 +28,7 @@ func (s Spot) Prices(ctx context.Context) (*List, error) {
 	if s.API == nil {
 		return nil, option.Missing("Spot.Prices", "the API")
 	}
-	// If the start time is now, EC2 returns the prices that are valid now, whenever they were set.
+	// If the start time is now, EC2 returns the prices that are valid now, even if they were set long ago.
 	start := nowOf(s.Clock)
 	list := &List{Source: "EC2 spot price history", Currency: Currency(s.Region), Spot: map[Pair]Price{}}
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {
@@ -55,8 +55,8 @@ func (s Spot) Prices(ctx context.Context) (*List, error) {
 	return list, nil
 }
 
-// takeSpot adds a record of EC2. If several records have the same instance type and zone, the latest is used, and of equally old records
-// the one with the highest price, whatever their order.
+// takeSpot adds a record of EC2. If several records have the same instance type and zone, the latest one is used. If several are equally
+// late, the highest price is used. The order of the records does not matter.
 func (l *List) takeSpot(record ec2types.SpotPrice) {
 	amount, err := strconv.ParseFloat(aws.ToString(record.SpotPrice), 64)
 	if err != nil || record.Timestamp == nil || !usable(amount) || record.InstanceType == "" || aws.ToString(record.AvailabilityZone) == "" {

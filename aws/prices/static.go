@@ -12,9 +12,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Static returns a table of on-demand prices for a region. It is used until better prices are read, and always if none can be read. For the
-// catalogue's own region it contains the catalogue's prices, for other regions those of Regional. Types without a price there get estimates
-// from the catalogue's prices (catalog.Estimator), and their source says so.
+// Static returns a table of on-demand prices for a region. The table is used until better prices are read. For the catalogue's own region
+// it contains the catalogue's prices; for other regions it contains the prices of Regional. For types without such a price, it contains
+// estimates from the catalogue's prices (catalog.Estimator), and their source says so.
 func Static(c *catalog.Catalog, region string) *List {
 	if c == nil {
 		return nil
@@ -22,7 +22,7 @@ func Static(c *catalog.Catalog, region string) *List {
 	list := &List{Source: "built-in table", Confidence: cloudprovider.PriceDated, OnDemand: make(map[string]Price, len(c.Types)), Local: builtInLocal(region)}
 	estimator, err := catalog.NewEstimator(c.Region, region)
 	if err != nil {
-		estimator = nil // use the prices of another region, which are better than none
+		estimator = nil // use the prices of the catalogue's region: better than no prices
 	}
 	texts := map[string]string{}
 	for i := range c.Types {
@@ -59,7 +59,7 @@ func Static(c *catalog.Catalog, region string) *List {
 	}
 	regional, err := Regional(region)
 	if err != nil || regional == nil {
-		return list // these prices contain their source themselves
+		return list // each of these prices already has its source
 	}
 	source := regional.Source + ", " + regional.AsOf.Format(time.DateOnly)
 	for name, p := range regional.OnDemand {
@@ -86,7 +86,7 @@ func builtInLocal(region string) map[Pair]Price {
 	return local
 }
 
-// File reads a prices file in the format of catalog.Prices repeatedly, so that replacing the file takes effect. It is for isolated networks
+// File reads a prices file in the format of catalog.Prices repeatedly, so that a replaced file takes effect. It is for isolated networks
 // and for negotiated prices. open is called for each reading.
 func File(open func() (io.ReadCloser, error)) Source {
 	return SourceFunc(func(ctx context.Context) (*List, error) {
@@ -142,7 +142,7 @@ type Item struct {
 	// InstanceType such as "m5.large".
 	InstanceType string
 	// Zone is the zone's name for spot prices, and for on-demand prices of zones that have prices of their own. It is empty for other
-	// on-demand prices, which are the same in all zones.
+	// on-demand prices, which apply to all zones.
 	Zone string
 	// Dedicated is true for the price of a Dedicated Instance.
 	Dedicated bool
@@ -150,7 +150,7 @@ type Item struct {
 	Spot bool
 }
 
-// Adjust returns a source that applies a function to each price of another source, in the list's currency: for negotiated discounts,
+// Adjust returns a source that applies a function to each price of another source, in the list's currency. Use it for negotiated discounts,
 // remaining prices under a commitment, or premiums. note is added to the source of the prices: "less 8 % by contract". A price that becomes
 // zero, negative or not a number is skipped.
 func Adjust(s Source, note string, adjust func(Item, float64) float64) Source {

@@ -18,8 +18,8 @@ const (
 	nodeConfigGroupPrefix = "node.eks.aws/"
 )
 
-// al2023 returns the user's parts followed by a NodeConfig. nodeadm merges such documents in order, and later documents override earlier
-// ones. So generated values override the user's.
+// al2023 returns the user's parts followed by a NodeConfig. nodeadm merges NodeConfigs in order, and later documents override earlier ones.
+// So generated values override the user's values.
 func al2023(c *Config, warn func(string, ...any)) (string, error) {
 	if c.ServiceCIDR == "" {
 		return "", badConfig("serviceCIDR", "is not known, but family %s needs it: give the range of the cluster's service addresses", c.Family)

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// archiveReader parses a multipart message, line by line. It accepts what at least one of the two readers on a node accepts: nodeadm's,
-// which is Go's mime/multipart, and cloud-init's, which is Python's email and accepts almost anything. A form that only one of them accepts
-// is an oddity. It causes a warning, because the archive is written again without it.
+// archiveReader parses a multipart message, line by line. A node has two readers: nodeadm uses Go's mime/multipart, and cloud-init uses
+// Python's email, which accepts almost anything. archiveReader accepts every syntax that at least one of them accepts. A syntax that only
+// one of them accepts is an oddity. It causes a warning, because the archive is written again without it.
 type archiveReader struct {
 	c     *Config
 	lines []string
 	// at is the index of the next line; first is the number of the first line in the user's text.
 	at, first int
-	// odd has the first line of each kind of oddity, by the message about it.
+	// odd has the number of the first line with each kind of oddity, by the message about that kind.
 	odd map[string]int
 }
 
@@ -33,7 +33,8 @@ func (r *archiveReader) next() (line string, ok bool) {
 // number returns the number of the line that next returned last.
 func (r *archiveReader) number() int { return r.first + r.at - 1 }
 
-// note records an oddity of the line that next returned last. Each kind is reported only once, because a text can have thousands.
+// note records an oddity of the line that next returned last. Each kind of oddity is reported only once, because a text can have thousands
+// of oddities.
 func (r *archiveReader) note(what string) {
 	if _, told := r.odd[what]; !told {
 		r.odd[what] = r.number()
@@ -128,7 +129,7 @@ func delimiter(line, boundary string) delimiterKind {
 	return noDelimiter
 }
 
-// readParts reads up to the closing line. Text before the first part and after the last is ignored.
+// readParts reads up to the closing line. Text before the first part and after the last part is ignored.
 func (r *archiveReader) readParts(boundary string) ([]part, error) {
 	for {
 		line, ok := r.next()
@@ -223,12 +224,12 @@ type headerBlock struct {
 	headers []header
 	// contentTypeLine is the line of the Content-Type, or else the line where the block begins.
 	contentTypeLine int
-	// ended means that the headers are followed by an empty line, or by a line that is no header.
+	// ended means that the headers are followed by an empty line, or by a line that is not a header.
 	ended bool
 }
 
 // readHeaders reads up to the empty line after the headers. A line that begins with white space continues the line before. A line that is
-// no header also ends them, as in Python, and belongs to the body.
+// not a header also ends the headers, as in Python, and belongs to the body.
 func (r *archiveReader) readHeaders(boundary string) (headerBlock, error) {
 	b := headerBlock{contentTypeLine: r.first + r.at}
 	left := false // the previous header was left out, and so are its continuation lines

@@ -46,8 +46,8 @@ func bottlerocket(c *Config, warn func(string, ...any)) (string, error) {
 	return string(text), nil
 }
 
-// bottlerocketShape describes the settings into which generated values are merged: these must have the right types. The TOML reader reports
-// the position of a wrong type.
+// bottlerocketShape describes the settings into which generated values are merged: the user's settings must have these types, and the TOML
+// reader reports the position of a wrong type.
 type bottlerocketShape struct {
 	Settings struct {
 		Kubernetes struct {
@@ -98,8 +98,8 @@ func userSettings(c *Config, warn func(string, ...any)) (map[string]any, error) 
 	return settings, nil
 }
 
-// maxDepth is far more than any setting needs. In TOML, the name of each table contains the names of all tables around it: a text of a few
-// kilobytes with thousands of nested tables would become a gigabyte when written.
+// maxDepth is the maximum depth of nested tables or lists: far more than any setting needs. In TOML, the name of each table contains the
+// names of all tables around it: a text of a few kilobytes with thousands of nested tables would become a gigabyte when written.
 const maxDepth = 64
 
 // deeper reports whether tables or lists in a value are nested more than most levels deep.

@@ -15,7 +15,7 @@ import (
 )
 
 // check refuses values that would have another meaning in a script, an argument list or a configuration file. Labels, taints and similar
-// values come from validated objects. But user data runs as root, so this checks them again.
+// values come from validated objects. But user data runs as root, so check validates them again.
 func (c *Config) check() error {
 	if c.ClusterName == "" {
 		return badConfig("clusterName", "is empty, and a node can't join a cluster without a name: give it")

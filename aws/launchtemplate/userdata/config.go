@@ -26,8 +26,8 @@ type Config struct {
 	IPv6 bool
 	// DiscoveredDNS is the address of the cluster's DNS service; it is used if Kubelet.ClusterDNS is empty. Empty if unknown.
 	DiscoveredDNS string
-	// Kubelet is the class's kubelet block with evaluated expressions. MaxPods is the pod limit of the instance as a number; nil leaves the
-	// limit to the image.
+	// Kubelet is the class's kubelet block with evaluated expressions. MaxPods is the pod limit of the instance as a number; nil means the
+	// image's own limit.
 	Kubelet awsv1.KubeletConfiguration
 	// Labels with which the node joins. Labels that a kubelet may not set on itself are left out.
 	Labels map[string]string

@@ -11,8 +11,8 @@ const Limit = 16384
 // NoticeAt is the number of bytes from which Render warns that the limit is near: nine tenths of Limit.
 const NoticeAt = 14745
 
-// maxInput limits the user's own text before it is parsed. It is larger than Limit because some formats drop comments, so that a longer
-// text may be valid.
+// maxInput limits the user's own text before it is parsed. It is larger than Limit because some formats drop comments, so a longer text may
+// still give a valid result.
 const maxInput = 4 * Limit
 
 // MalformedError means that the user's own user data can't be parsed, or contains something that is not allowed.
@@ -41,11 +41,11 @@ func (e *MalformedError) Error() string {
 type TooLargeError struct {
 	// Bytes is the size of the user data.
 	Bytes int
-	// Limit that the user data exceeds: the constant Limit for the result, more for the user's own text.
+	// Limit that the user data exceeds: the constant Limit for the result, and a larger limit for the user's own text.
 	Limit int
 }
 
-// Error names both numbers and the cure.
+// Error names the size, the limit and how to correct the problem.
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("spec.userData: with the generated part the user data has %d bytes, but EC2 accepts at most %d: "+
 		"shorten it, or have it fetch the rest", e.Bytes, e.Limit)

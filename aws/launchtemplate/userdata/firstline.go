@@ -7,8 +7,8 @@ const (
 	contentTypeCloudConfig = `text/cloud-config; charset="us-ascii"`
 )
 
-// firstLines are the first lines by which cloud-init recognizes the type of a text, with these types. Longer lines come before shorter
-// lines that are their prefixes.
+// firstLines maps the first lines by which cloud-init recognizes the type of a text to those types. Longer lines come before shorter lines
+// that are their prefixes.
 var firstLines = [...]struct{ begins, mediaType string }{
 	{"#include-once", "text/x-include-once-url"},
 	{"#include", "text/x-include-url"},
@@ -20,7 +20,7 @@ var firstLines = [...]struct{ begins, mediaType string }{
 	{"## template: jinja", "text/jinja2"},
 }
 
-// typeByFirstLine returns the type of a text that is no archive: a script, unless cloud-init recognizes another type by its first line.
+// typeByFirstLine returns the type of a text that is not an archive: a script, unless cloud-init recognizes another type by its first line.
 // PowerShell is refused, because Linux images can't run it.
 func typeByFirstLine(c *Config, warn func(string, ...any), text string) (contentType string, err error) {
 	lead := len(text) - len(strings.TrimLeft(text, " \t\n"))

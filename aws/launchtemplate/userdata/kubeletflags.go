@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// kubeletFlags returns the kubelet's arguments for families that configure it on the command line. They have the documented order and
-// sorted keys, and maps and lists are in double quotes.
+// kubeletFlags returns the kubelet's arguments for families that configure it on the command line. The arguments have the order of the
+// documentation, the keys of maps are sorted, and maps and lists are in double quotes.
 func kubeletFlags(c *Config) (string, error) {
 	k := &c.Kubelet
 	var flags []string
@@ -26,7 +26,7 @@ func kubeletFlags(c *Config) (string, error) {
 	}
 
 	quoted("node-labels", pairs(nodeLabels(c.Labels), "="))
-	// Set the flag even without taints.
+	// Set the flag for taints even if there are no taints.
 	flags = append(flags, `--register-with-taints="`+strings.Join(taintTexts(c.Taints), ",")+`"`)
 	if k.MaxPods != nil {
 		number("max-pods", &k.MaxPods.IntVal)

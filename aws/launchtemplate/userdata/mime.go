@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// boundary separates the parts, unless a part contains such a line itself: see separatorFor.
+// boundary separates the parts. If a part contains a line that begins with it, separatorFor returns another separator.
 const boundary = "//"
 
 // header is one header of a part, its name in canonical form.
@@ -38,8 +38,8 @@ func (p *part) mediaType() string {
 	return ""
 }
 
-// decoded returns the body without its transfer encoding. readable is false if the body can't be decoded, or if the result is no text, such
-// as the output of gzip.
+// decoded returns the body without its transfer encoding. readable is false if the body can't be decoded, or if the result is not text,
+// such as the output of gzip.
 func (p *part) decoded() (text string, readable bool) {
 	encoding := ""
 	for _, h := range p.headers {
@@ -61,7 +61,7 @@ func (p *part) decoded() (text string, readable bool) {
 	return string(decoded), err == nil && utf8.Valid(decoded)
 }
 
-// typeOfText returns the type of a text that is no archive.
+// typeOfText returns the type of a text that is not an archive.
 type typeOfText func(c *Config, warn func(string, ...any), text string) (contentType string, err error)
 
 // userParts parses the user's own data: an archive becomes its parts, other text becomes one part of the type that typeOf returns, and
@@ -109,8 +109,8 @@ func writeArchive(parts []part) string {
 	return b.String()
 }
 
-// separatorFor returns boundary if no line of a part begins with it, and otherwise boundary with the first number for which that is true: a
-// part may itself be an archive.
+// separatorFor returns boundary if no line of a part begins with it. Otherwise, for example if a part is itself an archive, it appends the
+// first number that makes this true.
 func separatorFor(parts []part) string {
 	taken := make(map[string]bool)
 	for _, p := range parts {
@@ -120,7 +120,7 @@ func separatorFor(parts []part) string {
 				continue
 			}
 			taken[""] = true
-			// Readers may compare only a prefix of the line that is as long as the boundary.
+			// Readers may compare the boundary only with the beginning of a line, so shorter numbers are taken as well.
 			for n := 1; n <= len(rest) && n <= 9 && rest[n-1] >= '0' && rest[n-1] <= '9'; n++ {
 				taken[rest[:n]] = true
 			}

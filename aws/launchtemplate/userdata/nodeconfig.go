@@ -10,9 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// nodeConfigOrScript returns the type of a text for AL2023 that is not an archive. A script is a script even if it is also valid YAML; a
-// text is a NodeConfig if it has the apiVersion and kind of one. A text that was obviously meant as a NodeConfig but is invalid is refused:
-// as a script it would only fail on the instance.
+// nodeConfigOrScript returns the type of a text for AL2023 that is not an archive. A text that begins like a script is a script, even if it
+// is also valid YAML. A text with the apiVersion and kind of a NodeConfig is a NodeConfig. A text that was obviously meant as a NodeConfig
+// but is invalid is refused: as a script it would only fail on the instance.
 func nodeConfigOrScript(c *Config, warn func(string, ...any), text string) (contentType string, err error) {
 	if strings.HasPrefix(strings.TrimLeft(text, " \t\n"), "#!") {
 		return contentTypeScript, nil
@@ -41,13 +41,13 @@ func nodeConfigOrScript(c *Config, warn func(string, ...any), text string) (cont
 // meantAsNodeConfig matches text that does not occur in a script by chance.
 var meantAsNodeConfig = regexp.MustCompile(`(?m)^[ {]*"?(apiVersion"?:[ \t]*["']?node\.eks\.aws/|kind"?:[ \t]*["']?NodeConfig)`)
 
-// nodeConfigHeader contains what distinguishes a NodeConfig from other YAML.
+// nodeConfigHeader contains the properties that distinguish a NodeConfig from other YAML.
 type nodeConfigHeader struct {
 	apiVersion, kind string
-	// hasSpec means that there is a spec with one of nodeadm's blocks.
+	// hasSpec means that the document has a spec with one of nodeadm's blocks.
 	hasSpec bool
-	// line is the line on which the mapping begins, and secondDocument the line on which a second document begins. Lines count from 1; 0
-	// means none.
+	// line is the line on which the mapping begins, and secondDocument the line on which a second document begins. Lines are counted from
+	// 1; 0 means that the document does not exist.
 	line, secondDocument int
 }
 
@@ -126,7 +126,7 @@ func malformedYAML(c *Config, err error, text string, firstLine int) error {
 		if n, err := strconv.Atoi(found[1]); err == nil {
 			line = firstLine + n - 1
 		}
-		// In errors of its grammar the reader counts lines from 0, in errors of its scanner from 1.
+		// The YAML reader counts lines from 0 in grammar errors, and from 1 in scanner errors.
 		if strings.Contains(err.Error(), "did not find expected") {
 			line++
 		}
