@@ -45,7 +45,7 @@ type NothingInRegionError struct {
 	Missing string
 	// Region of the request.
 	Region string
-	// Err is the underlying error, which has a kind; nil if there is none.
+	// Err is the underlying error, which has a kind; nil if EC2 returned no error.
 	Err error
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/reservations"
 )
 
-// ReservationDuty is what to do with a claim whose reservation was lost or ends soon.
+// ReservationDuty is the change to make for a claim whose instance has left its reservation, or whose capacity block ends soon.
 type ReservationDuty struct {
 	// NodeClaim is the name of the claim.
 	NodeClaim string
@@ -34,10 +34,10 @@ type Relabeling struct {
 // Empty reports whether nothing changes.
 func (r Relabeling) Empty() bool { return len(r.Set)+len(r.Remove) == 0 }
 
-// ReviewReservations checks the claims with the label of a reservation. Claims whose instance is no longer in the reservation must
-// be relabelled; claims whose capacity block ends soon must be deleted. It returns only claims that need a change, by name. It makes at
-// most one call that lists instances. Call it once a minute with all claims. If a node class can't be read, the results lack its claims,
-// and an error is returned together with the other results.
+// ReviewReservations checks the claims with the label of a reservation. Claims whose instance is no longer in the reservation must be
+// relabelled; claims whose capacity block ends soon must be deleted. ReviewReservations returns only claims that need a change, sorted by
+// name. It lists instances at most once. Call it once a minute with all claims. If a node class can't be read, the claims of this class are
+// missing from the results, and an error is returned as well.
 func (p *Provider) ReviewReservations(ctx context.Context, claims []*v1.NodeClaim) ([]ReservationDuty, error) {
 	claims = slices.DeleteFunc(slices.Clone(claims), func(c *v1.NodeClaim) bool {
 		return c == nil || c.DeletionTimestamp != nil || c.Labels[awsv1.LabelCapacityReservationID] == "" || c.Status.ProviderID == ""

@@ -16,10 +16,10 @@ type SpotScoreClients interface {
 
 var _ SpotScoreClients = (*sdk.Clients)(nil)
 
-// SpotPlacementScores returns EC2's scores of the zones, from 1 to 10, for spot capacity of any of the types, at least three: 10 means that
-// a launch is very likely to succeed. Zones without a score are left out. Without Config.SpotScoreConfigurations it returns nil. If more
-// different sets of types are requested within 24 hours than Config.SpotScoreConfigurations allows, it returns an error. A set that was
-// requested in this time may be requested again.
+// SpotPlacementScores returns EC2's scores of the zones, from 1 to 10, for spot capacity of any of the types. 10 means that a launch is
+// very likely to succeed. types must contain at least three types. Zones without a score are left out. Without
+// Config.SpotScoreConfigurations it returns nil. If more different sets of types are requested within 24 hours than
+// Config.SpotScoreConfigurations allows, it returns an error. A set that was already requested within this time may be requested again.
 func (p *Provider) SpotPlacementScores(ctx context.Context, types []string) (map[string]int, error) {
 	if p.scorer == nil {
 		return nil, nil

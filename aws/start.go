@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// start reads what the provider needs from AWS. If Options.Types is set, it continues without answers if the cause may be temporary. A
-// permanent cause, such as a missing permission, is always an error.
+// start reads the data that the provider needs from AWS. If Options.Types is set, it tolerates failures that may be temporary. A permanent
+// failure, such as a missing permission, is always an error.
 func (p *Provider) start(ctx context.Context) error {
 	seeded := p.options.Types != nil
 	bearable := func(err error) bool {

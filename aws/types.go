@@ -68,8 +68,8 @@ func tenancyOfClaim(claim *v1.NodeClaim) string {
 	return instancetype.TenancyWanted(want)
 }
 
-// types returns the instance types of a node class for a NodePool, and the placement group of the class. An empty name means no NodePool,
-// and therefore no overlays. tenancy is used if the class chooses none.
+// types returns the instance types of a node class for a NodePool, and the placement group of the class. If nodePool is empty, no overlays
+// apply. tenancy is used if the class sets no tenancy.
 func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePool, tenancy string) ([]*cloudprovider.InstanceType, *placement.Group, error) {
 	class = withLaunchSubnets(class)
 	group, err := p.groups.Find(ctx, class.Spec.PlacementGroupSelector)
@@ -125,8 +125,8 @@ func withLaunchSubnets(class *awsv1.EC2NodeClass) *awsv1.EC2NodeClass {
 	return &changed
 }
 
-// ownHardware fills in what EC2 reports about Dedicated Hosts and Outposts on which the class launches. A host resource group allocates
-// hosts when they are needed, so its room is not limited to that of its present hosts.
+// ownHardware sets HostRoom and Outposts from EC2's reports about Dedicated Hosts and Outposts on which the class launches. A host resource
+// group allocates hosts when they are needed, so the room on its present hosts is not a limit.
 func (p *Provider) ownHardware(ctx context.Context, class *awsv1.EC2NodeClass, o *offerings.Options) error {
 	if p.hosts != nil && class.Spec.EffectiveTenancy() == awsv1.TenancyHost && class.Spec.Placement.HostResourceGroupARN == nil {
 		room, err := p.hosts.Room(ctx, class.Spec.Host())
@@ -173,7 +173,7 @@ func (p *Provider) standIns(ctx context.Context, pricer StandInPricer, market of
 	options.StandInPrices = make(map[string]float64)
 	for i := range market.Catalog.Types {
 		if name := market.Catalog.Types[i].Name; !hasPrice(market, name) {
-			options.StandInPrices[name] = 1 // any price is good enough for an instance that already runs
+			options.StandInPrices[name] = 1 // temporary price, which only makes unpriced types appear in the result of view
 		}
 	}
 	if len(options.StandInPrices) == 0 {
@@ -215,7 +215,7 @@ func imageKey(class *awsv1.EC2NodeClass) string {
 	return discovery.ImageKey(ids...)
 }
 
-// unusable returns the error for missing types whose cause is the node class itself: no subnets, or invalid settings.
+// unusable converts an error whose cause is the node class itself: the class has no subnets, or its settings are invalid.
 func unusable(class *awsv1.EC2NodeClass, err error) error {
 	return cloudprovider.NewNodeClassNotReadyError(nodeClassKind+" "+class.Name, "no instance types can be determined", err)
 }

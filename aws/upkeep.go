@@ -27,8 +27,8 @@ type upkeep struct {
 	checked  time.Time
 	hydrated bool
 	shiftErr error // error of the last read of zonal shifts
-	noWarm   bool  // the last list had no warm instances, and none was kept since
-	kept     int   // how many instances were kept warm so far
+	noWarm   bool  // the last list had no warm instances, and no instance was kept warm since then
+	kept     int   // number of instances that this process has kept warm so far
 }
 
 // due reports whether the period every has passed since last. If so, it sets last to now.
@@ -43,8 +43,8 @@ func (u *upkeep) due(last *time.Time, every time.Duration, now time.Time) bool {
 }
 
 // Refresh reads types, zones, prices, commitments and zonal shifts again when they are due. It also reads instances if interruptions are
-// received without Options.FindInstance. It returns when to call it again. Data that could not be read stays unchanged; the errors are
-// joined. Every replica must call it; Run calls it in a loop.
+// received without Options.FindInstance. It returns the time for its next call. Data that could not be read stays unchanged, and the error
+// joins all failures. Every replica must call it; Run calls it in a loop.
 func (p *Provider) Refresh(ctx context.Context) (next time.Time, err error) {
 	duties := []func() (time.Time, error){
 		func() (time.Time, error) { return p.discovery.Refresh(ctx) },
@@ -89,8 +89,8 @@ func (p *Provider) pollShifts(ctx context.Context) (time.Time, error) {
 }
 
 // Maintain cleans up resources other than instances: it lists the existing launch templates once, and deletes unused ones. It also forgets
-// images that AWS has withdrawn, so that node classes find the newest available images. It returns when to call it again. Only the replica
-// that launches may call it, because only that replica knows which templates are used; Lead calls it in a loop. CollectOrphans and
+// images that AWS has withdrawn, so that node classes find the newest available images. It returns the time for its next call. Only the
+// replica that launches may call it, because only that replica knows which templates are used; Lead calls it in a loop. CollectOrphans and
 // CollectInstanceProfiles need objects of the cluster and must be called separately.
 func (p *Provider) Maintain(ctx context.Context) (next time.Time, err error) {
 	now := p.now()
@@ -141,7 +141,7 @@ func (p *Provider) loop(ctx context.Context, task string, duty func(context.Cont
 		if err != nil {
 			p.log.Error("cannot complete upkeep, retrying", "task", task, "error", err)
 		}
-		pause := time.Hour // if nothing will be due again
+		pause := time.Hour // used if no next call is due
 		if !next.IsZero() {
 			pause = next.Sub(p.now())
 		}

@@ -21,14 +21,14 @@ func (o Overhead) Total() corev1.ResourceList {
 	return total
 }
 
-// Allocatable returns the amounts that pods can use on an instance of this type, if the offering does not override resources: capacity
-// minus overhead. Memory is also reduced by the capacity of huge pages. No amount is below zero. The caller owns the list.
+// Allocatable returns the amounts that pods can use on an instance of this type: capacity minus overhead. It assumes that the offering does
+// not override resources. Memory is also reduced by the capacity of huge pages. No amount is below zero. The caller owns the list.
 func (t *InstanceType) Allocatable() corev1.ResourceList {
 	return allocatable(t.Capacity, t.Overhead)
 }
 
-// CapacityOf returns the capacity of an instance bought by the offering: the type's capacity, in which the offering's entries replace those
-// of the same resource. The caller owns the list.
+// CapacityOf returns the capacity of an instance bought by the offering. It is the type's capacity; if the offering has an entry for a
+// resource, that entry replaces the type's entry. The caller owns the list.
 func (t *InstanceType) CapacityOf(o *Offering) corev1.ResourceList {
 	if o == nil {
 		return replaceEntries(t.Capacity, nil)
@@ -36,8 +36,8 @@ func (t *InstanceType) CapacityOf(o *Offering) corev1.ResourceList {
 	return replaceEntries(t.Capacity, o.Capacity)
 }
 
-// OverheadOf returns the overhead of an instance bought by the offering: the type's overhead. In each part of it, the offering's entries
-// replace the type's entries for the same resource. The caller owns the lists.
+// OverheadOf returns the overhead of an instance bought by the offering: the type's overhead. In each part of the overhead, the offering's
+// entry for a resource replaces the type's entry. The caller owns the lists.
 func (t *InstanceType) OverheadOf(o *Offering) Overhead {
 	var replacement Overhead
 	if o != nil && o.Overhead != nil {
@@ -59,8 +59,7 @@ func (t *InstanceType) AllocatableOf(o *Offering) corev1.ResourceList {
 	return allocatable(t.CapacityOf(o), t.OverheadOf(o))
 }
 
-// OverridesResources reports whether instances bought by this offering may differ from the type's in capacity or
-// overhead.
+// OverridesResources reports whether the offering has its own capacity or overhead, which replaces parts of the type's.
 func (o *Offering) OverridesResources() bool { return len(o.Capacity) > 0 || o.Overhead != nil }
 
 func allocatable(capacity corev1.ResourceList, overhead Overhead) corev1.ResourceList {
@@ -90,7 +89,7 @@ func allocatable(capacity corev1.ResourceList, overhead Overhead) corev1.Resourc
 	return left
 }
 
-// replaceEntries returns a new list: base, overridden by the entries of replacement. It is nil if both are nil.
+// replaceEntries returns a new list: base, overridden by the entries of replacement. The result is nil if base and replacement are nil.
 func replaceEntries(base, replacement corev1.ResourceList) corev1.ResourceList {
 	if base == nil && replacement == nil {
 		return nil

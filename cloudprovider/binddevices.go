@@ -11,11 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// AttributeBinding gives devices an attribute whose value depends on the offering that is launched: the zone, for instance, or the id of a
-// reservation. If claims select by the attribute, or require devices with equal values of it, only offerings with such values remain
-// possible.
+// AttributeBinding gives devices an attribute whose value depends on the launched offering, for example the zone or the id of a
+// reservation. If ResourceClaims select devices by this attribute, or require devices with equal values, only offerings with suitable
+// values remain possible.
 type AttributeBinding struct {
-	// Attribute is the name of the attribute in resourcev1.Device.Attributes. The devices themselves don't state it.
+	// Attribute is the name of the attribute in resourcev1.Device.Attributes. The devices of the pool must not have this attribute
+	// themselves.
 	Attribute resourcev1.QualifiedName `json:"attribute"`
 	// Label is the key of a label that the type or each of its offerings states, such as topology.kubernetes.io/zone,
 	// karpenter.sh/capacity-type or the label of a reservation.
@@ -40,8 +41,8 @@ func (b *AttributeBinding) concerns(device string) bool {
 	return b.Devices == nil || slices.Contains(b.Devices, device)
 }
 
-// LabelOf returns the value of a label on instances bought by the offering: the offering's own value, or else the type's. It is empty if
-// neither the offering nor the type has exactly one value.
+// LabelOf returns the value of a label on instances bought by the offering. It uses the offering's requirement for the label, or else the
+// type's. The value is empty if that requirement does not have exactly one value.
 func (t *InstanceType) LabelOf(o *Offering, key string) string {
 	if o != nil && o.Requirements.Has(key) {
 		return o.Value(key)
@@ -49,8 +50,8 @@ func (t *InstanceType) LabelOf(o *Offering, key string) string {
 	return single(t.Requirements, key)
 }
 
-// DeviceLabels returns the keys of the labels that determine attributes of the type's devices. Each key occurs once; they are sorted. Nil:
-// none.
+// DeviceLabels returns the keys of the labels that determine attributes of the type's devices. The keys are sorted and without duplicates.
+// Nil: none.
 func (t *InstanceType) DeviceLabels() []string {
 	var keys []string
 	for i := range t.Devices {
@@ -62,15 +63,15 @@ func (t *InstanceType) DeviceLabels() []string {
 	return slices.Compact(keys)
 }
 
-// DevicesOf returns the device pools of an instance bought by the offering: the type's pools, with the values of all bound attributes.
-// Without bound attributes, it returns the field Devices itself. Callers must not change the result.
+// DevicesOf returns the device pools of an instance bought by the offering: the type's pools, with the values of all bound attributes. If
+// no pool has bindings, it returns the field Devices itself. Callers must not change the result.
 func (t *InstanceType) DevicesOf(o *Offering) []DevicePool {
 	return BindDevices(t.Devices, func(key string) string { return t.LabelOf(o, key) })
 }
 
 // BindDevices replaces the bindings of the pools by attributes, with the values for a node with the given labels. label returns "" for a
-// label that the node lacks; a nil label means a node without labels. If nothing is bound, it returns the pools themselves. Callers must
-// not change the pools or the result.
+// label that the node lacks; a nil label means a node without labels. If no pool has bindings, it returns the pools themselves. Callers
+// must not change the pools or the result.
 func BindDevices(pools []DevicePool, label func(key string) string) []DevicePool {
 	if !slices.ContainsFunc(pools, func(p DevicePool) bool { return len(p.Bindings) > 0 }) {
 		return pools

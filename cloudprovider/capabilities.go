@@ -16,7 +16,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// DefaultLaunchTimeout is how long a NodeClaim may stay without an instance when the provider does not say.
+// DefaultLaunchTimeout is how long a NodeClaim may stay without an instance if the provider sets no LaunchTimeout.
 const DefaultLaunchTimeout = 5 * time.Minute
 
 // Capabilities declare the properties of a provider as plain data. Neither callers nor the provider may change them.
@@ -25,19 +25,20 @@ type Capabilities struct {
 	NodeClasses []metav1.GroupKind `json:"nodeClasses"`
 	// Vocabulary has all label keys of the provider: requirements.CoreVocabulary() merged with its own.
 	Vocabulary requirements.Vocabulary `json:"vocabulary"`
-	// LabelValues lists, for well-known keys whose values are known beforehand (zones, capacity types,
-	// architectures), all values that instance types may state. A key that is not listed may have any value.
+	// LabelValues lists all values that instance types may state, for well-known keys whose values are known beforehand, such as zones,
+	// capacity types and architectures. A key that is not listed may have any value.
 	LabelValues map[string][]string `json:"labelValues,omitempty"`
 	// ReservationIDLabel is the label key that identifies a reservation; empty if the provider has none.
 	ReservationIDLabel string `json:"reservationIDLabel,omitempty"`
 	// ReservationLabels are all label keys that only instances from a reservation have, including ReservationIDLabel.
 	ReservationLabels []string `json:"reservationLabels,omitempty"`
-	// HardwareLabels are well-known label keys whose values stand for different hardware, each with a stock of its own, with the value that
-	// ordinary instances have, empty if they lack the label: {"karpenter.k8s.aws/instance-tenancy": "default"}. Offerings on ordinary hardware don't state the key, and
-	// those on other hardware do. A stock-out of one kind of hardware says nothing about another. Nil means that there is one kind.
+	// HardwareLabels has well-known label keys whose values stand for different kinds of hardware, for example
+	// {"karpenter.k8s.aws/instance-tenancy": "default"}. The map's value is the label value of ordinary instances, or empty if they lack
+	// the label. Only offerings on other hardware state the key. A stock-out of one kind does not affect other kinds. Nil means that all
+	// hardware is of one kind.
 	HardwareLabels map[string]string `json:"hardwareLabels,omitempty"`
-	// UnsupportedVolumeTopologyKeys are label keys of a StorageClass's allowed topologies that no instance of the
-	// provider can meet: pods with such volumes are refused with that reason.
+	// UnsupportedVolumeTopologyKeys are label keys of a StorageClass's allowed topologies that no instance of the provider can meet: a pod
+	// with such a volume can't be scheduled, and its reason names the key.
 	UnsupportedVolumeTopologyKeys []string `json:"unsupportedVolumeTopologyKeys,omitempty"`
 	// UnsupportedVolumeDrivers are CSI drivers whose volumes no instance of the provider can attach.
 	UnsupportedVolumeDrivers []string `json:"unsupportedVolumeDrivers,omitempty"`
@@ -62,7 +63,7 @@ func (c Capabilities) SupportsNodeClass(ref v1.NodeClassReference) bool {
 	return slices.Contains(c.NodeClasses, metav1.GroupKind{Group: ref.Group, Kind: ref.Kind})
 }
 
-// LaunchTimeoutOrDefault is LaunchTimeout, or DefaultLaunchTimeout when that is zero.
+// LaunchTimeoutOrDefault returns LaunchTimeout, or DefaultLaunchTimeout if LaunchTimeout is zero.
 func (c Capabilities) LaunchTimeoutOrDefault() time.Duration {
 	if c.LaunchTimeout.Duration == 0 {
 		return DefaultLaunchTimeout

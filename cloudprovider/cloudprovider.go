@@ -12,7 +12,7 @@ import (
 // DriftDetector, Repairer, InterruptionSource, NodeClassStatus, RegistrationGate and GroupCreator are optional: As returns those that a
 // provider implements.
 type CloudProvider interface {
-	// Name of the provider, in lower case: a label of metrics and a word in messages. It never changes.
+	// Name of the provider, in lower case: it is used in labels of metrics and in messages. It never changes.
 	Name() string
 
 	// InstanceTypes returns all instance types that a NodePool may use, available or not (CP-CATALOG). The caller owns the slice;
@@ -37,8 +37,8 @@ type CloudProvider interface {
 	Describe() Capabilities
 }
 
-// As finds an optional interface of a provider: in the provider itself, or in a provider that it wraps and returns from a method Unwrap()
-// CloudProvider. So a wrapper that only measures calls need not implement the interfaces.
+// As finds an optional interface of a provider. If the provider does not implement it, As looks at the provider that its method Unwrap()
+// CloudProvider returns. So a wrapper that only measures calls need not implement the optional interfaces.
 //
 //	if detector, ok := cloudprovider.As[cloudprovider.DriftDetector](provider); ok { … }
 func As[T any](provider CloudProvider) (T, bool) {

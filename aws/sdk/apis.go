@@ -16,7 +16,7 @@ import (
 type EC2API interface {
 	// DescribeInstanceTypes reads the facts of instance types.
 	DescribeInstanceTypes(context.Context, *ec2.DescribeInstanceTypesInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceTypesOutput, error)
-	// DescribeInstanceTypeOfferings reads which types are sold in which zones.
+	// DescribeInstanceTypeOfferings reads which types are offered in which zones.
 	DescribeInstanceTypeOfferings(context.Context, *ec2.DescribeInstanceTypeOfferingsInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceTypeOfferingsOutput, error)
 	// DescribeSpotPriceHistory reads spot prices.
 	DescribeSpotPriceHistory(context.Context, *ec2.DescribeSpotPriceHistoryInput, ...func(*ec2.Options)) (*ec2.DescribeSpotPriceHistoryOutput, error)
@@ -71,7 +71,7 @@ type EC2CapacityBlockAPI interface {
 
 // IAMMigrationAPI contains the IAM calls that only the check before a migration makes. *iam.Client implements it.
 type IAMMigrationAPI interface {
-	// SimulatePrincipalPolicy asks which actions a role may take.
+	// SimulatePrincipalPolicy asks which API actions a role is allowed to perform.
 	SimulatePrincipalPolicy(context.Context, *iam.SimulatePrincipalPolicyInput, ...func(*iam.Options)) (*iam.SimulatePrincipalPolicyOutput, error)
 }
 

@@ -58,7 +58,7 @@ func classOf(service, operation string) Class {
 type Limit struct {
 	// PerSecond is the number of calls per second in the long run. Zero or less means no limit.
 	PerSecond float64
-	// Burst is the number of calls possible at once after a pause; values below 1 count as 1.
+	// Burst is the number of calls possible at once after a pause; a value below 1 means 1.
 	Burst float64
 }
 
@@ -81,9 +81,9 @@ type Priority int
 
 // Priorities; later ones are served first.
 const (
-	// Background is for data that is refreshed regularly: types, prices, images. It leaves half of a burst to higher priorities.
+	// Background is for data that is refreshed regularly: types, prices, images. It leaves half of a burst's tokens to higher priorities.
 	Background Priority = iota
-	// Normal is for calls that a caller waits for: listing, tagging. It leaves a tenth of a burst to urgent calls.
+	// Normal is for calls that a caller waits for: listing, tagging. It leaves a tenth of a burst's tokens to urgent calls.
 	Normal
 	// Urgent is for launching and terminating.
 	Urgent
@@ -97,7 +97,7 @@ const (
 	longestWait = 30 * time.Second
 	// recovery is the time without throttling after which the reduced rate of a class doubles.
 	recovery = 30 * time.Second
-	// slowest is the lowest rate to which throttling slows a class down, as a share of its normal rate.
+	// slowest is the lowest rate to which throttling slows a class down, as a fraction of its normal rate.
 	slowest = 1.0 / 8
 )
 
@@ -110,7 +110,7 @@ type Budget struct {
 	buckets map[Class]*bucket
 }
 
-// NewBudget makes full buckets; classes without a limit never wait. Nil means DefaultLimits.
+// NewBudget makes a budget whose buckets are full. Calls of a class without a limit never wait. Nil means DefaultLimits.
 func NewBudget(limits map[Class]Limit) *Budget {
 	if limits == nil {
 		limits = DefaultLimits()
@@ -127,8 +127,8 @@ func NewBudget(limits map[Class]Limit) *Budget {
 	return b
 }
 
-// Wait takes a token for a call of the class. If there is none, it waits for one. If ctx ends first, the error wraps ctx's error, and no
-// token is lost.
+// Wait takes a token for a call of the class. If no token is available, it waits for one. If ctx ends first, the error wraps ctx's error,
+// and no token is lost.
 func (b *Budget) Wait(ctx context.Context, class Class, p Priority) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("waiting for the budget of %s calls: %w", class, err)
@@ -146,7 +146,7 @@ func (b *Budget) Wait(ctx context.Context, class Class, p Priority) error {
 	}
 }
 
-// Throttled reports to the budget that AWS refused a call of the class because there were too many.
+// Throttled reports to the budget that AWS throttled a call of the class.
 func (b *Budget) Throttled(class Class) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -157,7 +157,7 @@ func (b *Budget) Throttled(class Class) {
 	now := time.Now()
 	k.fill(now)
 	k.tokens = 0
-	// Calls that were in progress together are refused together, so they count only once.
+	// Calls in progress at the same time are refused at the same time, so the rate is halved only once for all of them.
 	if now.Sub(k.throttled) > time.Second {
 		k.pace = max(k.pace/2, slowest)
 		k.throttled = now
@@ -165,7 +165,7 @@ func (b *Budget) Throttled(class Class) {
 	b.schedule(k, now)
 }
 
-// enqueue takes a token at once and returns nil, or returns the caller's place in the queue.
+// enqueue takes a token and returns nil if the caller need not wait. Otherwise it returns the caller's waiter in the queue.
 func (b *Budget) enqueue(class Class, p Priority) *waiter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -185,7 +185,7 @@ func (b *Budget) enqueue(class Class, p Priority) *waiter {
 	}
 }
 
-// leave removes a waiter from the queue. If it was served at the same moment, its token is returned to the bucket.
+// leave removes a waiter from the queue. If the waiter was served at the same moment, leave returns its token to the bucket.
 func (b *Budget) leave(class Class, w *waiter) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -203,7 +203,7 @@ func (b *Budget) leave(class Class, w *waiter) {
 	b.serve(k, now)
 }
 
-// serve distributes the available tokens, and schedules its next call for when the next waiter can get a token.
+// serve distributes the available tokens. It schedules its next call for the time when the next waiter can get a token.
 func (b *Budget) serve(k *bucket, now time.Time) {
 	k.fill(now)
 	for {
@@ -229,7 +229,7 @@ func (b *Budget) schedule(k *bucket, now time.Time) {
 		return
 	}
 	wait := time.Duration(max(0, needed-k.tokens) / k.rate() * float64(time.Second))
-	// Older waiters need fewer tokens, so another waiter may become the next one.
+	// A waiter older than longestWait needs only one token, so another waiter may become the next one.
 	wait = min(wait, max(longestWait-now.Sub(k.oldest()), time.Millisecond))
 	k.timer = time.AfterFunc(wait+time.Microsecond, func() {
 		b.mu.Lock()
@@ -248,7 +248,7 @@ type bucket struct {
 	limit     Limit
 	tokens    float64
 	filled    time.Time
-	pace      float64 // the share of the rate that is used now
+	pace      float64 // fraction of the limit's rate that is used now; 1 without throttling
 	throttled time.Time
 	queues    [priorities][]*waiter
 	timer     *time.Timer

@@ -36,20 +36,20 @@ const (
 	loadTimeout = 15 * time.Second
 )
 
-// Config says how to reach AWS. With the zero value, everything comes from the environment, the shared configuration files and the instance
-// metadata service, as for the AWS command line.
+// Config contains the settings for connections to AWS. With the zero value, all settings come from the environment, the shared
+// configuration files and the instance metadata service, as for the AWS command line.
 type Config struct {
 	// Region of the clients; empty means the region of the environment, or else of the instance on which the program runs.
 	Region string
 	// Endpoint is the URL for all services, for a test server; empty means AWS's own endpoints.
 	Endpoint string
-	// Base is a loaded configuration with credentials, for programs that have one; nil means the default chain. The other fields override
-	// it.
+	// Base is a loaded configuration with credentials, for programs that have one; nil means the SDK's default chain. The other fields
+	// override Base.
 	Base *aws.Config
 	// UserAgent is added to the user agent of every request, "name/version"; empty adds "drawknife".
 	UserAgent string
-	// Timeout is the longest duration of one HTTP request; 0 means no limit, and nil means DefaultTimeout. Ignored if Base has its own HTTP
-	// client.
+	// Timeout is the longest duration of one HTTP request; 0 means no limit, and nil means DefaultTimeout. Timeout is ignored if Base has
+	// its own HTTP client.
 	Timeout *time.Duration
 	// MaxAttempts is the number of attempts of a call, at least 1; nil means DefaultMaxAttempts.
 	MaxAttempts *int

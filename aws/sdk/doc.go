@@ -1,5 +1,5 @@
 // Package sdk connects the other packages of aws to AWS: narrow interfaces with only the calls in use, real clients that obey a budget of
-// requests, and the meaning of AWS's error codes.
+// requests, and functions that classify AWS's error codes.
 //
 //	clients, err := sdk.Load(ctx, sdk.Config{Region: "eu-west-1"})
 //	if err != nil { … }

@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Code returns AWS's error code, for instance "InvalidInstanceID.NotFound", or "" for an error that did not come from a service.
+// Code returns AWS's error code, for instance "InvalidInstanceID.NotFound", or "" for an error that AWS did not return.
 func Code(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) {
@@ -25,7 +25,7 @@ func Code(err error) string {
 	return ""
 }
 
-// Message returns AWS's error message, or the text of an error that did not come from a service. It is empty for nil.
+// Message returns AWS's error message, or the text of an error that AWS did not return. It is empty for nil.
 func Message(err error) string {
 	var api smithy.APIError
 	switch {
@@ -46,8 +46,8 @@ func RequestID(err error) string {
 	return ""
 }
 
-// Action returns the permission that the failed call needs, for instance "ec2:CreateFleet": that in the error message, or else the
-// permission with the name of the call. It is empty if both are unknown.
+// Action returns the permission that the failed call needs, for instance "ec2:CreateFleet": the permission that the error message names, or
+// else the one with the name of the call. The result is empty if neither is known.
 func Action(err error) string {
 	if action := namedAction(Message(err)); action != "" {
 		return action
@@ -115,7 +115,7 @@ func IsAlreadyExists(err error) bool {
 	return false
 }
 
-// IsThrottled reports whether there were too many calls.
+// IsThrottled reports whether AWS refused the call because of too many calls.
 func IsThrottled(err error) bool { return throttling(Code(err)) }
 
 func throttling(code string) bool {
@@ -138,7 +138,7 @@ func refused(code string) bool {
 	case "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthFailure", "NotAuthorized", "OptInRequired":
 		return true
 	}
-	// AuthFailure.ServiceLinkedRoleCreationNotPermitted concerns only spot, and has its own reason.
+	// AuthFailure.ServiceLinkedRoleCreationNotPermitted concerns only spot launches. Explain has a reason of its own for it.
 	return false
 }
 
@@ -173,9 +173,9 @@ func IsServerFault(err error) bool {
 // IsTokenMismatch reports whether a client token was used before for a different request.
 func IsTokenMismatch(err error) bool { return Code(err) == "IdempotentParameterMismatch" }
 
-// Wrap adds to an error which operation failed, and gives the error a kind: throttled, unauthorised with the missing permission or as a
-// *CredentialsError, permanent, or transient. errors.Is still finds the error of an ended context. An error that is already wrapped keeps
-// its kind. Nil returns nil.
+// Wrap adds the failed operation to an error, and gives the error a kind: throttled, unauthorised, permanent or transient. An unauthorised
+// error names the missing permission, or is a *CredentialsError. errors.Is still finds the error of an ended context. An error that is
+// already wrapped keeps its kind. Nil returns nil.
 func Wrap(doing string, err error) error {
 	if err == nil {
 		return nil

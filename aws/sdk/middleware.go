@@ -16,9 +16,9 @@ type Call struct {
 	Service string
 	// Operation is the SDK's name of the call, "CreateFleet" for instance.
 	Operation string
-	// Attempts is the number of requests sent, at least 1 if any was sent.
+	// Attempts is the number of requests sent; 0 if none was sent.
 	Attempts int
-	// Duration from the start of the first attempt's wait for the budget to the last answer.
+	// Duration of the call, from the moment when the first attempt began to wait for the budget to the last answer.
 	Duration time.Duration
 	// Code is AWS's error code; empty if the call succeeded or AWS did not answer.
 	Code string
@@ -84,7 +84,7 @@ func budgeted(budget *Budget, p Priority) func(*middleware.Stack) error {
 			return out, metadata, err
 		})
 		if err := stack.Finalize.Insert(wait, "Retry", middleware.After); err != nil {
-			// Here the stack has no retries, as for a presigned request.
+			// This stack has no retries, for example because the request is presigned.
 			return stack.Finalize.Add(wait, middleware.Before)
 		}
 		return nil

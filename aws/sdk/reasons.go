@@ -20,7 +20,7 @@ const (
 	ReasonVPCMismatch Reason = "SecurityGroupSubnetVPCMismatch"
 	// ReasonInstanceProfile: the instance profile does not exist or its name is malformed.
 	ReasonInstanceProfile Reason = "InstanceProfileNameInvalid"
-	// ReasonLaunchTemplate: the launch template is gone.
+	// ReasonLaunchTemplate: the launch template does not exist any more.
 	ReasonLaunchTemplate Reason = "LaunchTemplateNotFound"
 	// ReasonUserData: the user data is too long.
 	ReasonUserData Reason = "UserDataSizeLimitExceeded"
@@ -28,7 +28,7 @@ const (
 	ReasonAMIInvalid Reason = "InvalidAMIID"
 	// ReasonAMINotFound: the image does not exist.
 	ReasonAMINotFound Reason = "AMINotFound"
-	// ReasonThrottled: there were too many calls.
+	// ReasonThrottled: AWS refused the call because of too many calls.
 	ReasonThrottled Reason = "RequestLimitExceeded"
 	// ReasonInternal: EC2 has an internal error.
 	ReasonInternal Reason = "InternalError"
@@ -38,19 +38,19 @@ const (
 	ReasonFleetQuota Reason = "FleetQuotaExceeded"
 	// ReasonPendingVerification: AWS is still verifying the account.
 	ReasonPendingVerification Reason = "AccountPendingVerification"
-	// ReasonSpotQuota: the account may not have more spot instances.
+	// ReasonSpotQuota: the account's quota of spot instances is used up.
 	ReasonSpotQuota Reason = "SpotQuotaExceeded"
-	// ReasonVCPUQuota: the account may not have more vCPUs of this kind.
+	// ReasonVCPUQuota: the account's quota of vCPUs for such instance types is used up.
 	ReasonVCPUQuota Reason = "VCPULimitExceeded"
-	// ReasonInstanceQuota: the account may not have more instances of this kind.
+	// ReasonInstanceQuota: the account's quota of such instances is used up.
 	ReasonInstanceQuota Reason = "InstanceLimitExceeded"
-	// ReasonVolumeQuota: the account may not have more volumes, or a larger total size.
+	// ReasonVolumeQuota: the account's quota of volumes, or of their total size, is used up.
 	ReasonVolumeQuota Reason = "VolumeLimitExceeded"
-	// ReasonIOPSQuota: the account may not have volumes with a higher total of operations per second.
+	// ReasonIOPSQuota: the account's quota of the volumes' total operations per second is used up.
 	ReasonIOPSQuota Reason = "MaxIOPSLimitExceeded"
 	// ReasonSpotPrice: the maximum price for a spot instance is below the current price.
 	ReasonSpotPrice Reason = "SpotMaxPriceTooLow"
-	// ReasonVolumeCapacity: the zone has no room for volumes of this type.
+	// ReasonVolumeCapacity: the zone has no capacity for volumes of this type.
 	ReasonVolumeCapacity Reason = "InsufficientVolumeCapacity"
 	// ReasonSubnetFull: the subnet has no free address.
 	ReasonSubnetFull Reason = "InsufficientFreeAddressesInSubnet"
@@ -58,8 +58,9 @@ const (
 	ReasonLaunchFailed Reason = "LaunchFailed"
 )
 
-// Explain converts a code and message of EC2 to the reason of a failed launch and a sentence for people, with the cure if that is known.
-// code and message may be joined from several errors; the first matching reason in the order of the table is returned. Either may be empty.
+// Explain converts a code and message of EC2 to the reason of a failed launch and a sentence for people, which says how to correct the
+// cause if that is known. code and message may be joined from several errors; the first matching reason in the order of the table is
+// returned. Both code and message may be empty.
 func Explain(code, message string) (Reason, string) {
 	text := code + ": " + message
 	for _, row := range explanations() {
@@ -71,8 +72,8 @@ func Explain(code, message string) (Reason, string) {
 }
 
 type explanation struct {
-	anyOf  []string // at least one of these must occur
-	andOf  string   // this must also occur
+	anyOf  []string // at least one of these must occur in the code or message
+	andOf  string   // this must also occur in the code or message
 	reason func(text string) Reason
 	cure   string
 }
@@ -157,8 +158,8 @@ func permissionCure(text string) string {
 	return fmt.Sprintf("no policy allows %s: grant it to the credentials in use", action)
 }
 
-// Unfulfillable reports whether a launch failed because this offering is not available, at present or within the account's quotas, so that
-// another offering may work.
+// Unfulfillable reports whether a launch failed because this offering is not available now or exceeds a quota of the account. Another
+// offering may work.
 func Unfulfillable(code string) bool {
 	switch code {
 	case "InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity", "InsufficientCapacity",

@@ -10,9 +10,9 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
-// transport sends requests with its own copy of the body. The SDK closes its body as soon as there is an answer. Reading the body then
-// fails. But net/http may still read up to the end of the body, and expects no error: it would close the connection in the middle of the
-// answer. This happens only with a server that answers at once, such as the servers of tests.
+// transport sends requests with its own copy of the body. The SDK closes its own body as soon as the answer arrives. Later reads of that
+// body fail. But net/http may still read the rest of the body; after a failed read it would close the connection in the middle of the
+// answer. This happens only with a server that answers at once, such as a test server.
 type transport struct{ next http.RoundTripper }
 
 // newTransport returns the default transport with enough open connections for a burst of calls, and with the certificate authorities of

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// Kind says what the account bought. Other clouds may have kinds of their own; the arithmetic does not depend on them.
+// Kind is the kind of a commitment. Other clouds may have kinds of their own; the arithmetic does not depend on them.
 type Kind string
 
 // The kinds of commitments that AWS sells.
 const (
 	// ReservedInstances are Reserved Instances of EC2.
 	ReservedInstances Kind = "ReservedInstances"
-	// InstanceSavingsPlan is an EC2 Instance Savings Plan: an amount an hour for one family in one region.
+	// InstanceSavingsPlan is an EC2 Instance Savings Plan: an amount of money per hour for one instance family in one region.
 	InstanceSavingsPlan Kind = "InstanceSavingsPlan"
-	// ComputeSavingsPlan is a Compute Savings Plan: an amount an hour for any compute.
+	// ComputeSavingsPlan is a Compute Savings Plan: an amount of money per hour for any compute service.
 	ComputeSavingsPlan Kind = "ComputeSavingsPlan"
 )
 
-// Account is what an account has committed to, at one time. The zero value has no commitments.
+// Account contains the commitments and discounts of a cloud account at one time. The zero value has no commitments.
 type Account struct {
 	// ReadAt is the time at which the provider read the account.
 	ReadAt time.Time `json:"readAt,omitzero"`
 	// Commitments are listed in the order in which the cloud applies them to usage. There are at most MaxCommitments. IDs are unique.
 	Commitments []Commitment `json:"commitments,omitempty"`
-	// Discounts apply to what commitments do not cover, at most MaxDiscounts. Names are unique.
+	// Discounts apply to usage that commitments do not cover. There are at most MaxDiscounts. Names are unique.
 	Discounts []Discount `json:"discounts,omitempty"`
 	// LeftOut has one sentence for each commitment that was found but is not in Commitments, with the reason.
 	LeftOut []string `json:"leftOut,omitempty"`
@@ -38,7 +38,7 @@ type Commitment struct {
 	ID string `json:"id"`
 	// Kind of the commitment.
 	Kind Kind `json:"kind"`
-	// Source says where the amounts come from, for anyone who audits a plan.
+	// Source says where the amounts come from. It is for people who audit a plan.
 	Source string `json:"source"`
 	// Amount per hour that is paid for, in Unit; above 0.
 	Amount float64 `json:"amount"`
@@ -59,8 +59,8 @@ type Commitment struct {
 	// Foreign is the part of the commitment that instances outside the sharing clusters use now, in Unit. It counts only instances that the
 	// provider could list.
 	Foreign float64 `json:"foreign,omitempty"`
-	// UsedInTotal is the use per hour of the whole account, in Unit: the average of the last day for which the cloud has figures. Nil means
-	// unknown.
+	// UsedInTotal is the use per hour of the whole account, in Unit: the average of the last day for which the cloud reports the use. Nil
+	// means unknown.
 	UsedInTotal *float64 `json:"usedInTotal,omitempty"`
 }
 
@@ -74,7 +74,7 @@ type Discount struct {
 	Percent float64 `json:"percent"`
 }
 
-// Bounds of an Account. They leave room for fees and other terms within the 256 terms of a cost model.
+// Bounds of an Account. A cost model has at most 256 terms, and these bounds leave some of them for fees and other terms.
 const (
 	MaxCommitments = 128
 	MaxDiscounts   = 8

@@ -1,5 +1,5 @@
-// Package commitments describes what an account of a cloud has committed to pay for compute: savings plans, reserved instances and
-// negotiated discounts. It computes how much of each is used, and how the clusters of the account share the rest. A provider reads an
+// Package commitments describes the commitments of a cloud account for compute: savings plans, reserved instances and negotiated discounts.
+// The package computes how much of each commitment is used, and how the clusters of the account share the unused part. A provider reads an
 // [Account], which can be stored in a file. Package scheduling/discounts makes terms of the cost model from it.
 //
 //	account, err := commitments.Decode(file)

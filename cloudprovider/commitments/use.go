@@ -15,12 +15,12 @@ type Running struct {
 	Count int
 }
 
-// Uses is how much of each commitment is used, by ID, in the commitment's unit.
+// Uses contains the used amount of each commitment, in the commitment's unit. The key is the commitment's ID.
 type Uses map[string]float64
 
 // Use computes how much of each commitment the instances use, if no other instances use it. Commitments apply one after another, in the
-// order of the account. One commitment may cover a part of an instance, and a later commitment the rest. A commitment covers instances in
-// the order of type and zone. The order matters only for the last instance, which may be covered in part.
+// order of the account. One commitment may cover a part of an instance, and a later commitment another part. A commitment covers instances
+// in the order of type and zone. If its amount is not enough, the last instance that it covers is covered in part.
 func (a *Account) Use(running []Running) Uses {
 	out := Uses{}
 	if a == nil {
@@ -53,7 +53,7 @@ func (a *Account) Use(running []Running) Uses {
 	return out
 }
 
-// per returns how much of the commitment one of the instances uses, or 0 if it is not covered.
+// per returns how much of the commitment one instance of the group uses, or 0 if the commitment does not cover such instances.
 func (c *Commitment) per(r Running) float64 {
 	if c.Zone != "" && c.Zone != r.Zone || c.OS != "" && c.OS != cmp.Or(r.OS, "linux") || c.Tenancy != "" && c.Tenancy != cmp.Or(r.Tenancy, "default") {
 		return 0
@@ -61,7 +61,7 @@ func (c *Commitment) per(r Running) float64 {
 	return c.ByType[r.InstanceType]
 }
 
-// ClusterUse is what one cluster of the account uses, as it reports it to the others.
+// ClusterUse is the report of one cluster of the account to the other clusters: its use of commitments.
 type ClusterUse struct {
 	// Cluster by name, unique in the account.
 	Cluster string `json:"cluster"`
@@ -71,11 +71,11 @@ type ClusterUse struct {
 	Uses Uses `json:"uses,omitempty"`
 }
 
-// ReportLife is how long the report of a cluster counts. A cluster without a newer report is assumed to be deleted.
+// ReportLife is how long the report of a cluster is used. A cluster without a newer report is assumed to be deleted.
 const ReportLife = 15 * time.Minute
 
-// Current reports whether the report counts at the time now: At may be at most ReportLife before or after now. Clocks differ, so reports
-// from the near future count. But a report with a wrong year must not count for ever.
+// Current reports whether the report is used at the time now: At may be at most ReportLife before or after now. Clocks differ, so reports
+// from the near future are used. But a report with a wrong year must not be used for ever.
 func (u ClusterUse) Current(now time.Time) bool { return now.Sub(u.At).Abs() <= ReportLife }
 
 // Share is how much of a commitment a cluster may plan to use.
@@ -89,14 +89,14 @@ type Share struct {
 }
 
 // Available computes how much of each commitment the named cluster may use. It depends on the use of its own nodes (see Use) and on the use
-// that other clusters report. Commitments that have ended are left out. Reports of the cluster itself, and those that are not Current, do
-// not count.
+// that other clusters report. Commitments that have ended are left out. Reports of the cluster itself, and reports that are not Current,
+// are ignored.
 //
-// The use of instances outside the sharing clusters is the larger of two figures. The first is the use that the provider saw (Foreign). The
-// second is the use of the account on the last day for which the cloud has figures (UsedInTotal), minus the present use of the sharing
-// clusters. The second figure includes other regions, other accounts and other services. The cluster may use the rest of the amount, minus
-// the use that the other clusters report. If the clusters together use more than this rest, each gets a part in proportion to its own use.
-// So no cluster loses paid capacity because another cluster reports first.
+// The use of instances outside the sharing clusters is the larger of two amounts. The first is the use that the provider saw (Foreign). The
+// second is the use of the account on the last day for which the cloud reports it (UsedInTotal), minus the present use of the sharing
+// clusters. The second amount includes other regions, other accounts and other services. The sharing clusters may use the remaining amount.
+// From it, the named cluster may use the part that the other clusters don't report as used. If the clusters together use more than the
+// remaining amount, each gets a part in proportion to its own use. So no cluster loses paid capacity because another cluster reports first.
 func (a *Account) Available(cluster string, own Uses, reports []ClusterUse, now time.Time) []Share {
 	if a == nil {
 		return nil

@@ -58,7 +58,7 @@ func (l *lab) classes() cloudprovider.NodeClassStatus {
 	return ability[cloudprovider.NodeClassStatus](l, "NodeClassStatus")
 }
 
-// eachState puts the node class into every possible state, and calls look for each.
+// eachState puts the node class into every possible state, and calls look in each state.
 func (l *lab) eachState(look func(NodeClassState, cloudprovider.NodeClassReadiness)) {
 	classes := l.classes()
 	if l.SetNodeClass == nil {
@@ -264,8 +264,8 @@ func (l *lab) repairer() cloudprovider.Repairer {
 	return ability[cloudprovider.Repairer](l, "Repairer")
 }
 
-// hollow reports whether a policy lacks the type or the status of the condition that marks a broken instance. A provider without policies
-// returns an empty list instead.
+// hollow reports whether a policy lacks the type or the status of the condition that marks a broken instance. A provider that has no
+// policies must return an empty list, not a list with such a policy.
 func hollow(p cloudprovider.RepairPolicy) bool {
 	return p.ConditionType == "" || p.ConditionStatus == ""
 }

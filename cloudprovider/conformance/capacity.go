@@ -25,7 +25,7 @@ func reservedClauses() []clause {
 	}
 }
 
-// sold returns the offerings of a capacity type that have room. It skips the clause if there are none.
+// sold returns the offerings of a capacity type that have room. It skips the clause if no offering has room.
 func (l *lab) sold(capacityType string) []cloudprovider.Candidate {
 	found := slices.DeleteFunc(l.order(l.claim()), func(c cloudprovider.Candidate) bool {
 		return c.Offering.CapacityType() != capacityType || !c.Offering.HasRoom()

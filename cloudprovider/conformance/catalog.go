@@ -42,7 +42,8 @@ func catalogClauses() []clause {
 	}...)
 }
 
-// property checks a rule with random inputs, as often as the options say. Repetitions of a failure during shrinking are not counted.
+// property checks a rule with random inputs, Options.Trials times. When rapid shrinks a failing input, it checks the rule more often; these
+// checks are not counted.
 func (l *lab) property(law func(*rapid.T)) {
 	tries, failing := 0, false
 	rapid.Check(l.probe, func(t *rapid.T) {
@@ -71,7 +72,7 @@ func (l *lab) catalogValid(id string) {
 	}
 }
 
-// afterTrouble returns the catalogue after the provider has found an offering out of stock.
+// afterTrouble lets the provider find an offering out of stock, and then returns the catalogue.
 func (l *lab) afterTrouble() []*cloudprovider.InstanceType {
 	l.closeOne()
 	return l.types()
@@ -132,7 +133,7 @@ func (l *lab) catalogKeepsAll() {
 	})
 }
 
-// written returns a type's content, for later comparison.
+// written returns a type's content as text, for later comparison.
 func written(t *cloudprovider.InstanceType) string {
 	data, err := json.Marshal(t)
 	if err != nil {
@@ -215,11 +216,12 @@ func (l *lab) sameList(by string, want, got []*cloudprovider.InstanceType) {
 	}
 }
 
-// If a provider kept one answer for each NodePool, for each change, or for each pair of both, the answers would exceed the bound on memory.
+// The numbers are so large that a provider exceeds the bound on memory if it keeps an answer for each NodePool, for each change, or for
+// each pair of them.
 const (
 	poolsOfMemoryTest   = 40
 	changesOfMemoryTest = 25
-	// changesSeenByAll is the number of changes after which every NodePool is queried; a few are enough, because queries take time.
+	// changesSeenByAll is the number of changes after which every NodePool is queried; it is small, because queries take time.
 	changesSeenByAll = 3
 )
 

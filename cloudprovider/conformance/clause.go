@@ -6,7 +6,7 @@ import "slices"
 type clause struct {
 	id    string
 	level Level
-	// says is the clause in a few words.
+	// says is the clause's requirement in a few words.
 	says  string
 	check func(*lab)
 }

@@ -94,14 +94,15 @@ func (l *lab) manyAtOnce() {
 	all.Wait()
 }
 
-// stallTime is how long other calls may take while one call is stalled. It is real time, and long, because a busy computer is slow.
+// stallTime is how long other calls may take while one call is stalled. It is in real time. It is long, because a busy computer is slow.
 const stallTime = 10 * time.Second
 
-// hangTime is how long, in real time, a call may take to reach the point where it is stalled; if it got there later, a lock that it holds
-// would not be noticed.
+// hangTime is how long, in real time, a call may take to reach the point where it is stalled. If it takes longer, the test does not notice
+// a lock that the call holds.
 const hangTime = 100 * time.Millisecond
 
-// endTime is how long goroutines may take to end after their context has ended, in real time, and endPoll how often they are counted.
+// endTime is how long goroutines may take to end after their context has ended. endPoll is the time between two counts of goroutines. Both
+// are in real time.
 const (
 	endTime = 10 * time.Second
 	endPoll = 20 * time.Millisecond
@@ -115,7 +116,7 @@ func (l *lab) slowCall() {
 	tried := 0
 	for _, c := range l.calls(instance) {
 		if c.method == MethodDelete {
-			continue // not Delete: it would terminate the instance
+			continue // Delete would terminate the instance
 		}
 		release, err := l.Stall(c.method)
 		if errors.Is(err, errors.ErrUnsupported) {
@@ -182,7 +183,7 @@ func (l *lab) othersGoOn(stalled Method, instance *v1.NodeClaim) {
 
 func (l *lab) noGoroutines() {
 	instance := l.create(l.claim())
-	l.quickly(instance) // start tasks that the provider starts only once, so that they don't count as leaks
+	l.quickly(instance) // start tasks that the provider starts only once, so that they are not counted as leaks
 	before := runtime.NumGoroutine()
 	for range 20 {
 		l.quickly(instance)
@@ -211,7 +212,7 @@ func (l *lab) quickly(instance *v1.NodeClaim) {
 	}
 }
 
-// stalledCalls ends the contexts of stalled calls other than Delete, and checks that they return.
+// stalledCalls ends the contexts of stalled calls other than Delete, and checks that these calls return.
 func (l *lab) stalledCalls(instance *v1.NodeClaim) {
 	if l.Stall == nil {
 		return
@@ -258,7 +259,7 @@ func (l *lab) instanceMemory() {
 	turn(max(n/10, 1))
 	before := liveBytes()
 	turn(n)
-	// A kilobyte is less than the size of a claim.
+	// A claim is larger than a kilobyte, so a provider that keeps the claims fails.
 	if grown, most := liveBytes()-before, int64(n)<<10+256<<10+l.options.MemorySlack; grown > most {
 		l.Errorf("%d instances that are gone hold %d bytes, allowed are %d", n, grown, most)
 	}

@@ -23,7 +23,7 @@ const (
 	Interruption Level = "Interruption"
 	// Group is for providers that implement cloudprovider.GroupCreator.
 	Group Level = "Group"
-	// Engine is the level under which package engine reports its scenarios; it is not in Levels.
+	// Engine is the level under which package engine reports its scenarios; it is not in the result of Levels.
 	Engine Level = "Engine"
 )
 
@@ -43,7 +43,7 @@ const (
 	DefaultRunID        = "kit"
 )
 
-// Options of a run. Start from DefaultOptions, which test everything.
+// Options of a run. Start from the result of DefaultOptions, which tests everything.
 type Options struct {
 	// Levels to test; nil means all.
 	Levels []Level
@@ -54,18 +54,18 @@ type Options struct {
 	// Steps is the largest number of calls in one random history, at least 1.
 	Steps int
 	// Parallel is the number of instances launched at once, at least 1. On a real cloud, use a small number. But run once with a number
-	// larger than a page of the cloud's list: only CP-CONCURRENCY-01 notices a List that reads only one page.
+	// larger than one page of the cloud's list API: only CP-CONCURRENCY-01 notices a List that reads only one page.
 	Parallel int
 	// Spread is the largest number of instances that a clause launches to check every zone, capacity type, architecture, operating system
 	// and region; at least 1.
 	Spread int
 	// Patience is how long an instance may take to disappear, on the clock that Hooks.Advance moves, or in real time without that hook;
 	// more than 0. Nil means DefaultPatience, or DefaultRealPatience if time is real. After a wait in real time has timed out once, later
-	// waits get a tenth of Patience, or twice the longest successful wait. So the kit finds a provider whose instances never disappear
-	// within minutes.
+	// waits last a tenth of Patience, or twice the longest successful wait. So a run against a provider whose instances never disappear
+	// fails within minutes.
 	Patience *time.Duration
-	// Deadline is the time at which the run must be over. Waits end then, and clauses without enough time fail and give this reason. Zero
-	// means shortly before the deadline of the test passed to Run (go test's -timeout), and no deadline in Check.
+	// Deadline is the time at which the run must be over. Waits end at this time. A clause that does not have enough time left fails with
+	// this reason. Zero means shortly before the deadline of the test passed to Run (go test's -timeout), and no deadline in Check.
 	Deadline time.Time
 	// Poll is the time between two checks while waiting; more than 0.
 	Poll time.Duration
@@ -77,12 +77,13 @@ type Options struct {
 	RunID string
 }
 
-// DefaultOptions test everything, with effort suitable for an in-memory cloud: DefaultTrials, DefaultSteps and so on.
+// DefaultOptions returns options that test everything, with an effort suitable for an in-memory cloud: DefaultTrials, DefaultSteps and so
+// on.
 func DefaultOptions() Options {
 	return Options{Trials: DefaultTrials, Steps: DefaultSteps, Parallel: DefaultParallel, Spread: DefaultSpread, Poll: DefaultPoll, RunID: DefaultRunID}
 }
 
-// checked returns the options with defaults for nil and empty values, or an error.
+// checked returns the options with defaults instead of nil and empty values, or an error if an option is invalid.
 func (o Options) checked() (Options, error) {
 	for name, effort := range map[string]int{"Trials": o.Trials, "Steps": o.Steps, "Parallel": o.Parallel, "Spread": o.Spread} {
 		if effort < 1 {
@@ -131,7 +132,7 @@ func Run(t *testing.T, factory Factory, options Options) *Report {
 }
 
 // Check is Run without sub-tests: if a clause is broken, t does not fail, but the report contains the failure. t provides the context, the
-// temporary folders and the name; it may be nil if the factory needs none of these.
+// temporary folders and the name of the test. It may be nil if the factory does not use t.
 func Check(t testing.TB, factory Factory, options Options) *Report {
 	s, err := newSession(factory, options)
 	if err != nil {
@@ -164,7 +165,8 @@ type session struct {
 	factory Factory
 	options Options
 	report  Report
-	// histories has the verdicts of the random histories with and without faults. Each runs once, for all clauses that it can break.
+	// histories has the verdicts of the random histories with and without faults. Each of the two kinds runs once, for all clauses that it
+	// can break.
 	histories map[callFaults]*verdict
 	counter   counter
 	// ranOut is set once a wait in real time has timed out; longest is the longest successful wait, in nanoseconds.

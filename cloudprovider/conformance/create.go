@@ -68,7 +68,7 @@ func (l *lab) createMeetsClaim() {
 			l.launches(l.claim(in(corev1.LabelTopologyZone, c.Offering.Zone())))
 		}
 	}
-	// Launch the largest of the types, with a claim for all of its cores.
+	// Launch the largest of the types, with a claim that requests all of its cores.
 	slices.SortStableFunc(candidates, func(a, b cloudprovider.Candidate) int { return -a.Type.Capacity.Cpu().Cmp(*b.Type.Capacity.Cpu()) })
 	largest := l.claim()
 	largest.Spec.Resources.Requests[corev1.ResourceCPU] = candidates[0].Type.AllocatableOf(candidates[0].Offering)[corev1.ResourceCPU]
@@ -89,7 +89,7 @@ func (l *lab) createMeetsClaim() {
 	})
 }
 
-// mostZones is the largest number of zones in which createMeetsClaim launches an instance each.
+// mostZones is the largest number of zones in which createMeetsClaim launches instances: one in each zone.
 const mostZones = 3
 
 // launches creates the instance of a claim for which an offering has room, and checks that the instance meets the claim.
@@ -131,7 +131,7 @@ func (l *lab) alone(t fataler, uid types.UID) {
 	}
 }
 
-// fataler is implemented by lab and by the T of a property.
+// fataler is implemented by lab, and by the *rapid.T of a property.
 type fataler interface {
 	Fatalf(format string, args ...any)
 }
@@ -193,7 +193,8 @@ func (l *lab) onceAtOnce() {
 	}
 }
 
-// createCheapest checks that an on-demand instance is bought at the lowest price. Other levels cover the other capacity types.
+// createCheapest checks that an on-demand instance is bought at the lowest price. The levels Spot and Reserved test the other capacity
+// types.
 func (l *lab) createCheapest() {
 	l.withRoom(1, v1.CapacityTypeOnDemand)
 	claim := l.claim(in(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand))

@@ -77,8 +77,8 @@ func (l *lab) exhaust(claim *v1.NodeClaim) {
 	}
 }
 
-// closed compares the offerings that InstanceTypes shows as available with those available before: exactly the offerings for which want
-// returns true must have become unavailable.
+// closed compares the offerings that InstanceTypes shows as available now with the offerings available before. Exactly the offerings for
+// which want returns true must have become unavailable.
 func (l *lab) closed(before map[cloudprovider.OfferingKey]bool, pool *v1.NodePool, want func(cloudprovider.OfferingKey) bool, when string) {
 	after := shelf(l.typesFor(pool))
 	keys := make([]cloudprovider.OfferingKey, 0, len(before))

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// step lets some time pass, and then reconciles every object once.
+// step advances the clock by Options.Step, and then reconciles every object once.
 func (w *world) step() {
 	w.pass(w.options.Step)
 	w.steps++
@@ -53,7 +53,7 @@ func (w *world) hear() {
 	}
 }
 
-// remove deletes the removal's claim, after it has set the claim's deadline if the removal has one.
+// remove deletes the removal's claim. If the removal has a deadline, remove first sets it on the claim.
 func (w *world) remove(r *disruption.Removal) {
 	if r == nil {
 		return
@@ -120,7 +120,7 @@ func (w *world) nodesOf(c *v1.NodeClaim) []*corev1.Node {
 	return nil
 }
 
-// mostEffects bounds the number of effects for one object at one time.
+// mostEffects is the maximum number of effects for one object at one time.
 const mostEffects = 20
 
 func (w *world) reconcileClaim(name string) {
@@ -221,7 +221,7 @@ func (w *world) reconcileNode(name string) {
 	w.t.Fatalf("node %q never settles: %q", name, w.log[max(0, len(w.log)-10):])
 }
 
-// do carries out one effect. If the effect looks at the instance, do returns the state of the instance.
+// do carries out one effect. If the effect reads the instance, do returns the state of the instance.
 func (w *world) do(effect provisioning.Effect) provisioning.InstanceState {
 	w.note("%s", effect)
 	switch e := effect.(type) {

@@ -6,9 +6,9 @@
 //		engine.Run(t, newSubject, engine.DefaultOptions())
 //	}
 //
-// Pass the same factory as to package conformance. The hook Advance is required: nothing here waits in real time. The API server, the
-// kubelets and the workloads are in memory; the instances come from the provider. A scenario that needs a missing hook or ability is
-// skipped with the reason.
+// Pass the same factory as to package conformance. The hook Advance is required: the scenarios do not wait in real time. The API server,
+// the kubelets and the workloads are in memory; the instances come from the provider. A scenario is skipped, with the reason, if a hook or
+// optional interface that it needs is missing.
 //
 // Stability: beta.
 package engine

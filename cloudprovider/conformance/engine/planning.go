@@ -78,7 +78,7 @@ func (w *world) snapshot() *scheduling.Snapshot {
 	return s
 }
 
-// schedule binds pods to nodes that are ready, and launches nodes for the others.
+// schedule binds pods to ready nodes, and launches nodes for the pods that don't fit on these.
 func (w *world) schedule() {
 	if len(w.podsOn("")) == 0 || w.steps < w.poolBack {
 		return

@@ -25,10 +25,10 @@ type Options struct {
 	Step time.Duration
 	// Steps is the number of passes after which a scenario must have reached its next goal, at least 1.
 	Steps int
-	// Listen is how long each pass waits for interruptions, in real time; more than 0. A remote source needs a longer time. The cloud must
-	// deliver a message again if the source had received it when the wait ended.
+	// Listen is how long each pass waits for interruptions, in real time; more than 0. A remote source needs a longer time. If the wait
+	// ends while the source is receiving a message, the cloud must deliver this message again.
 	Listen time.Duration
-	// VanishEvery is for slow clouds: Vanish tests only every n-th step of the life of a node. 1 tests each step.
+	// VanishEvery is for slow clouds: the scenario Vanish tests only every VanishEvery-th step of the life of a node. 1 tests each step.
 	VanishEvery int
 }
 
@@ -77,7 +77,8 @@ func scenarios() []scenario {
 	}
 }
 
-// Run runs every scenario as a sub-test of t. It returns a report with one result for each, as for clauses of level conformance.Engine.
+// Run runs every scenario as a sub-test of t. It returns a report with one result for each scenario, as for clauses of level
+// conformance.Engine.
 func Run(t *testing.T, factory conformance.Factory, options Options) *conformance.Report {
 	t.Helper()
 	report := &conformance.Report{}
