@@ -8,32 +8,34 @@ import "errors"
 type ErrorKind string
 
 const (
-	// NodeClaimNotFound: the instance is gone or never existed. From Delete, Get and IsDrifted. A caller that wanted to terminate the
-	// instance treats it as success.
+	// NodeClaimNotFound: the instance is gone or never existed. Delete, Get and IsDrifted return it. A caller that wanted to terminate the
+	// instance treats this error as success.
 	NodeClaimNotFound ErrorKind = "NodeClaimNotFound"
-	// InsufficientCapacity: no offering compatible with the NodeClaim has capacity. From Create. Delete the claim and plan its pods
+	// InsufficientCapacity: no offering compatible with the NodeClaim has capacity. Create returns it. Delete the claim and plan its pods
 	// again; the provider shows these offerings as unavailable for a while.
 	InsufficientCapacity ErrorKind = "InsufficientCapacity"
-	// QuotaExceeded: a quota of the account is used up. From Create. Treat it like InsufficientCapacity and notify an operator,
+	// QuotaExceeded: a quota of the account is used up. Create returns it. Treat it like InsufficientCapacity and notify an operator,
 	// because waiting alone rarely helps.
 	QuotaExceeded ErrorKind = "QuotaExceeded"
-	// NodeClassNotReady: no instance can be launched with the node class at present. From Create. Delete the claim and plan its
-	// pods again, perhaps in other NodePools.
+	// NodeClassNotReady: no instance can be launched with the node class at present. Create returns it. Delete the claim and plan its pods
+	// again, perhaps in other NodePools.
 	NodeClassNotReady ErrorKind = "NodeClassNotReady"
-	// CreateFailed: the launch failed, and the NodeClaim's Launched condition should show the reason. From Create. Keep the claim
-	// and try again.
+	// CreateFailed: the launch failed, and the NodeClaim's Launched condition should show the reason. Create returns it. Keep the claim and
+	// try again.
 	CreateFailed ErrorKind = "CreateFailed"
-	// UnevaluatedNodePool: the instance types of the NodePool are not known yet. From InstanceTypes. Leave the NodePool out for now.
+	// UnevaluatedNodePool: the instance types of the NodePool are not known yet. InstanceTypes returns it. Plan without the NodePool for
+	// now.
 	UnevaluatedNodePool ErrorKind = "UnevaluatedNodePool"
-	// Throttled: there were too many calls. From any method. Try again, not before RetryAfter.
+	// Throttled: the cloud refused a call because of too many calls. Any method may return it. Try again, but not before RetryAfter has
+	// passed.
 	Throttled ErrorKind = "Throttled"
-	// Unauthorized: the credentials are missing, expired or lack a permission. From any method. Retry at long intervals and show an
-	// operator which action was refused.
+	// Unauthorized: the credentials are missing, expired or lack a permission. Any method may return it. Retry at long intervals and show
+	// an operator which action was refused.
 	Unauthorized ErrorKind = "Unauthorized"
-	// Transient: a failure that goes away by itself. From any method. Try again with back-off. An error without a kind counts as
-	// transient.
+	// Transient: a failure that goes away by itself. Any method may return it. Try again with back-off. An error without a kind is treated
+	// as transient.
 	Transient ErrorKind = "Transient"
-	// Permanent: the same call can never succeed because the request is invalid. From any method. Don't repeat it unchanged.
+	// Permanent: the same call can never succeed because the request is invalid. Any method may return it. Don't repeat the call unchanged.
 	Permanent ErrorKind = "Permanent"
 )
 
@@ -46,9 +48,9 @@ type kinded interface {
 	Kind() ErrorKind
 }
 
-// KindOf returns the kind of the outermost error that has one, or of the first such error among joined errors. An error without a kind is
-// Transient, including context errors (check ctx.Err() first); nil has the empty kind. Use it for metrics and to choose a reaction; use the
-// Is… predicates to find a kind anywhere in the error.
+// KindOf returns the kind of the outermost error that has a kind, or of the first such error among joined errors. If no error has a kind,
+// it returns Transient. This includes context errors, so check ctx.Err() first. For nil it returns the empty kind. Use it for metrics and
+// to choose a reaction; use the Is… predicates to find a kind anywhere in the error.
 func KindOf(err error) ErrorKind {
 	if err == nil {
 		return ""
@@ -82,7 +84,7 @@ func IsCreateFailed(err error) bool { return errors.Is(err, CreateFailed) }
 // IsUnevaluatedNodePool reports whether a NodePool's instance types are not known yet.
 func IsUnevaluatedNodePool(err error) bool { return errors.Is(err, UnevaluatedNodePool) }
 
-// IsThrottled reports whether the cloud refused a call because there were too many.
+// IsThrottled reports whether the cloud refused a call because of too many calls.
 func IsThrottled(err error) bool { return errors.Is(err, Throttled) }
 
 // IsUnauthorized reports whether the cloud refused a call because a permission is missing.

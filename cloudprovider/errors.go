@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// The error types below contain the data that callers need. Create them by a constructor or as a composite literal; they are never
-// changed after they are returned. errors.Is finds their ErrorKind, errors.As the type.
+// The error types below contain the data that callers need. Create them by a constructor or as a composite literal; they are never changed
+// after they are returned. errors.Is finds their ErrorKind, and errors.As finds their type.
 
 // NodeClaimNotFoundError says that an instance is gone or never existed.
 type NodeClaimNotFoundError struct {
-	// ProviderID is the provider ID that was asked for; empty if the caller had none.
+	// ProviderID is the provider ID in the request; empty if the caller had none.
 	ProviderID string
-	// Cause is the error behind it; it may be nil.
+	// Cause is the underlying error; it may be nil.
 	Cause error
 }
 
-// NewNodeClaimNotFoundError returns the error for a provider ID that no instance has; it may be empty. cause may be nil.
+// NewNodeClaimNotFoundError returns the error for a provider ID that no instance has. providerID may be empty, and cause may be nil.
 func NewNodeClaimNotFoundError(providerID string, cause error) error {
 	return &NodeClaimNotFoundError{ProviderID: providerID, Cause: cause}
 }
@@ -41,16 +41,16 @@ func (e *NodeClaimNotFoundError) Is(target error) bool { return target == NodeCl
 func (e *NodeClaimNotFoundError) Unwrap() error { return e.Cause }
 
 // InsufficientCapacityError says that a launch found no capacity in any offering that is compatible with the NodeClaim. It names these
-// offerings. From now on, the provider shows them as unavailable (CP-CREATE-07).
+// offerings. The provider shows them as unavailable from this moment on (CP-CREATE-07).
 type InsufficientCapacityError struct {
 	// Offerings are the offerings that were out of stock, sorted; empty if no offering is compatible with the NodeClaim.
 	Offerings []OfferingKey
-	// Cause is the error behind it; it may be nil. Several causes are joined with errors.Join, so that none is lost.
+	// Cause is the underlying error; it may be nil. Several causes are joined with errors.Join, so that none is lost.
 	Cause error
 }
 
-// NewInsufficientCapacityError returns the error for offerings without capacity. They are copied and sorted, without duplicates. cause may
-// be nil, or errors.Join of many.
+// NewInsufficientCapacityError returns the error for offerings without capacity. The offerings are copied and sorted, without duplicates.
+// cause may be nil, or a result of errors.Join.
 func NewInsufficientCapacityError(cause error, offerings ...OfferingKey) error {
 	return &InsufficientCapacityError{Offerings: sortedKeys(offerings), Cause: cause}
 }
@@ -77,7 +77,7 @@ type QuotaExceededError struct {
 	Quota string
 	// Offerings are the offerings that the quota blocks, sorted. The provider shows them as unavailable (CP-CREATE-07).
 	Offerings []OfferingKey
-	// Cause is the error behind it; it may be nil.
+	// Cause is the underlying error; it may be nil.
 	Cause error
 }
 
@@ -108,13 +108,13 @@ func (e *QuotaExceededError) Unwrap() error { return e.Cause }
 type NodeClassNotReadyError struct {
 	// NodeClass is the node class as "Kind name".
 	NodeClass string
-	// Reason says what is missing, in a sentence for people.
+	// Reason says in a sentence, for people, what is missing.
 	Reason string
-	// Cause is the error behind it; it may be nil.
+	// Cause is the underlying error; it may be nil.
 	Cause error
 }
 
-// NewNodeClassNotReadyError names the node class ("Kind name") and what it lacks. cause may be nil.
+// NewNodeClassNotReadyError returns the error for a node class ("Kind name") and the reason why it is not ready. cause may be nil.
 func NewNodeClassNotReadyError(nodeClass, reason string, cause error) error {
 	return &NodeClassNotReadyError{NodeClass: nodeClass, Reason: reason, Cause: cause}
 }
@@ -138,7 +138,7 @@ type CreateError struct {
 	Reason string
 	// Message is a sentence for people, suitable for a condition's message.
 	Message string
-	// Cause is the error behind it; it may be nil.
+	// Cause is the underlying error; it may be nil.
 	Cause error
 }
 
@@ -165,11 +165,11 @@ func (e *CreateError) Unwrap() error { return e.Cause }
 type UnevaluatedNodePoolError struct {
 	// NodePool is the name of the NodePool.
 	NodePool string
-	// Cause is the error behind it; it may be nil.
+	// Cause is the underlying error; it may be nil.
 	Cause error
 }
 
-// NewUnevaluatedNodePoolError names the NodePool. cause may be nil.
+// NewUnevaluatedNodePoolError returns the error for the NodePool of this name. cause may be nil.
 func NewUnevaluatedNodePoolError(nodePool string, cause error) error {
 	return &UnevaluatedNodePoolError{NodePool: nodePool, Cause: cause}
 }
@@ -187,18 +187,18 @@ func (e *UnevaluatedNodePoolError) Is(target error) bool { return target == Unev
 // Unwrap returns the cause.
 func (e *UnevaluatedNodePoolError) Unwrap() error { return e.Cause }
 
-// ThrottledError says that the cloud refused a call because there were too many.
+// ThrottledError says that the cloud refused a call because of too many calls.
 type ThrottledError struct {
 	// Action is the cloud's name for the call, "CreateFleet" for instance.
 	Action string
-	// RetryAfter is how long to wait. If it is zero, the caller's back-off decides.
+	// RetryAfter is how long to wait before the next call. If it is zero, the caller uses its own back-off.
 	RetryAfter time.Duration
-	// Cause is the error behind it; it may be nil.
+	// Cause is the underlying error; it may be nil.
 	Cause error
 }
 
-// NewThrottledError names the cloud's call and how long to wait before the next call. If retryAfter is zero, the caller decides. cause may
-// be nil.
+// NewThrottledError returns the error for a throttled call of the cloud. retryAfter is how long to wait before the next call; if it is
+// zero, the caller uses its own back-off. cause may be nil.
 func NewThrottledError(action string, retryAfter time.Duration, cause error) error {
 	return &ThrottledError{Action: action, RetryAfter: retryAfter, Cause: cause}
 }
@@ -236,7 +236,7 @@ func RetryAfter(err error) (time.Duration, bool) {
 type UnauthorizedError struct {
 	// Action is the cloud's name for the missing permission, for instance "ec2:CreateFleet".
 	Action string
-	// Cause is the error behind it; it may be nil.
+	// Cause is the underlying error; it may be nil.
 	Cause error
 }
 
@@ -264,8 +264,8 @@ type TransientError struct {
 	Cause error
 }
 
-// NewTransientError marks cause as transient. Errors without a kind also count as transient; this type is for a provider that knows that
-// its error is transient.
+// NewTransientError marks cause as transient. Errors without a kind are treated as transient, too; this type is for a provider that knows
+// that its error is transient.
 func NewTransientError(cause error) error { return &TransientError{Cause: cause} }
 
 func (e *TransientError) Error() string { return because("transient", e.Cause) }
@@ -300,7 +300,7 @@ func (e *PermanentError) Is(target error) bool { return target == Permanent }
 func (e *PermanentError) Unwrap() error { return e.Cause }
 
 // ExhaustedOfferings returns the offerings that err names as out of stock or blocked by a quota, sorted and without repetitions. It returns
-// nil if err names none.
+// nil if err names no offerings.
 func ExhaustedOfferings(err error) []OfferingKey {
 	var keys []OfferingKey
 	walk(err, func(e error) {
@@ -328,8 +328,8 @@ func walk(err error, visit func(error)) {
 	}
 }
 
-// because appends the cause to a message. A missing cause adds nothing, so that an error without a cause prints well. A cause that is
-// already part of the message adds nothing either.
+// because appends the cause to a message. If cause is nil, the message stays unchanged. The message also stays unchanged if it already ends
+// with the text of the cause.
 func because(what string, cause error) string {
 	if cause == nil || strings.HasSuffix(what, cause.Error()) {
 		return what

@@ -12,8 +12,9 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// OfferingOf returns the key of the offering that an instance with these labels was launched from, as far as labels of its NodeClaim or node
-// say: instance type, zone, capacity type, and HardwareLabels if the hardware is not ordinary. Fields are empty whose labels are missing.
+// OfferingOf returns the key of the offering that an instance with these labels was launched from, as far as the labels of its NodeClaim or
+// node show it. The key has the instance type, zone, capacity type, and HardwareLabels if the hardware is not ordinary. If a label is
+// missing, its field is empty.
 func (c Capabilities) OfferingOf(labels map[string]string) OfferingKey {
 	key := OfferingKey{
 		InstanceType: labels[corev1.LabelInstanceTypeStable], Zone: labels[corev1.LabelTopologyZone], CapacityType: labels[v1.CapacityTypeLabelKey],
@@ -28,8 +29,8 @@ func (c Capabilities) OfferingOf(labels map[string]string) OfferingKey {
 	return key
 }
 
-// Hardware returns the labels of an offering's key that are in hardware (see Capabilities.HardwareLabels) with a value that is not ordinary,
-// in the format of OfferingKey.Others. It is empty for ordinary hardware. Keys with equal results have a stock in common.
+// Hardware returns the labels in an offering's key that show hardware other than ordinary hardware, in the format of OfferingKey.Others.
+// hardware is Capabilities.HardwareLabels. The result is empty for ordinary hardware. Offerings with equal results share the same stock.
 func (k OfferingKey) Hardware(hardware map[string]string) string {
 	if len(hardware) == 0 || k.Others == "" {
 		return ""

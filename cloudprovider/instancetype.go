@@ -16,7 +16,7 @@ type InstanceType struct {
 	Name string `json:"name"`
 	// Requirements state the labels of a node of this type. They have every key of the provider's vocabulary, either as In with the value
 	// or values, or as DoesNotExist (CP-CATALOG-03). Keys that differ by offering (zone, capacity type, reservation) may be left out here,
-	// because the statement of the offering has priority.
+	// because the requirements of the offering override these.
 	Requirements requirements.Set `json:"requirements"`
 	// Offerings are the ways to buy the type; their requirement sets are unique (CP-CATALOG-05).
 	Offerings []Offering `json:"offerings"`
@@ -25,29 +25,31 @@ type InstanceType struct {
 	// Overhead is the part that pods can't use: Capacity - Overhead.Total() is allocatable.
 	Overhead Overhead `json:"overhead,omitzero"`
 	// VolumeLimits is the number of volumes that an instance of the type can attach for pods, by CSI driver. It is the value that the
-	// driver will report in CSINode.spec.drivers[].allocatable.count once the instance has joined. A driver that is not listed is
-	// unlimited; nil means that no driver has a limit (CP-CATALOG-15).
+	// driver will report in CSINode.spec.drivers[].allocatable.count once the instance has joined. A driver that is not listed has no
+	// limit; nil means that no driver has a limit (CP-CATALOG-15).
 	VolumeLimits map[string]int32 `json:"volumeLimits,omitempty"`
 	// NotKnown are the resources whose amount the provider does not know, sorted. Capacity does not contain them, so no pod that requests
-	// such a resource is planned on this type; explanations say so. Nil means that all amounts are known.
+	// such a resource is planned on this type. Explanations of plans give this reason. Nil means that all amounts are known.
 	NotKnown []corev1.ResourceName `json:"notKnown,omitempty"`
 	// Devices are the device pools that drivers of Dynamic Resource Allocation will publish on an instance of the type, once they run
-	// there. Nil means no devices: no pod whose claims need devices is planned on this type (CP-CATALOG-16).
+	// there. Nil means no devices: no pod whose ResourceClaims need devices is planned on this type (CP-CATALOG-16).
 	Devices []DevicePool `json:"devices,omitempty"`
 }
 
-// DevicePool is the pool that one driver will publish in ResourceSlices for an instance. It is complete, and for this instance only.
+// DevicePool is the pool that one driver will publish in ResourceSlices for an instance. The pool contains all of its devices, and belongs
+// to this instance only.
 type DevicePool struct {
 	// Driver is the name of the driver, "gpu.nvidia.com" for instance. Several pools of one driver differ in their Suffix.
 	Driver string `json:"driver"`
-	// Suffix follows the instance's name in the name of the pool. Most drivers have one pool, which has the name of the instance.
+	// Suffix is appended to the instance's name to form the name of the pool. Most drivers have one pool, which has the name of the
+	// instance.
 	Suffix string `json:"suffix,omitempty"`
 	// Devices have unique names within the pool. Attributes that differ from instance to instance, such as a serial number, are left out.
 	// An attribute that is only compared among the devices of an instance, such as the PCIe root, may have a placeholder value.
 	Devices []resourcev1.Device `json:"devices"`
 	// SharedCounters are the counters that partitions of devices share; Devices consume only these counters.
 	SharedCounters []resourcev1.CounterSet `json:"sharedCounters,omitempty"`
-	// Bindings are attributes of devices whose values depend on the offering that is launched. Nil: none do.
+	// Bindings are attributes of devices whose values depend on the offering that is launched. Nil means that there are no such attributes.
 	Bindings []AttributeBinding `json:"bindings,omitempty"`
 }
 

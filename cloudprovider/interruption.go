@@ -11,7 +11,7 @@ type InterruptionKind string
 const (
 	// InterruptionSpotReclaim: the cloud takes a spot instance back at the deadline.
 	InterruptionSpotReclaim InterruptionKind = "SpotReclaim"
-	// InterruptionRebalance: the cloud expects to reclaim a spot instance, but has not decided.
+	// InterruptionRebalance: the cloud expects to reclaim a spot instance, but has not decided to do it.
 	InterruptionRebalance InterruptionKind = "Rebalance"
 	// InterruptionReservationReclaim: the cloud takes reserved capacity back at the deadline.
 	InterruptionReservationReclaim InterruptionKind = "ReservationReclaim"
@@ -27,11 +27,11 @@ const (
 
 // Interruption is one message about one instance.
 type Interruption struct {
-	// ID identifies the delivery, for AckInterruptions. If the message is delivered again, the ID may differ.
+	// ID identifies the delivery, for AckInterruptions. If the message is delivered again, the ID may be different.
 	ID string
 	// Kind is the kind of the message.
 	Kind InterruptionKind
-	// ProviderID is the provider ID of the instance. It may belong to another cluster; the reader looks it up.
+	// ProviderID is the provider ID of the instance. The instance may belong to another cluster; the reader must check this.
 	ProviderID string
 	// Time is when the cloud sent the message; zero if the message does not say so.
 	Time time.Time
@@ -45,14 +45,16 @@ type Interruption struct {
 //
 //   - CP-INTERRUPT-01: a message is delivered at least once: it is delivered again until it is acknowledged. Why: the reader may
 //     crash between reading and acting. Readers therefore act idempotently.
-//   - CP-INTERRUPT-02: messages that mean nothing to a cluster, or that can't be parsed, never reach the reader; the
-//     source removes them itself. Why: a poisonous message would come back forever.
-//   - CP-INTERRUPT-03: Receive waits without using the processor, returns as soon as there is one message, and ends
-//     with ctx's error when ctx does. Why: notice is short, and a poll would eat it.
-//   - CP-INTERRUPT-04: several readers may call at once; a message not yet due for redelivery goes to one of them.
-//     Why: a storm of reclaims needs more than one.
-//   - CP-INTERRUPT-05: acknowledging a message twice, or an unknown message, is not an error. Why: answers get lost.
-//   - CP-INTERRUPT-06: a message is about one instance. Why: acting on one and failing on another must not repeat both.
+//   - CP-INTERRUPT-02: messages that concern no instance, or that can't be parsed, never reach the reader. The source itself removes them.
+//     Why: otherwise such a message would be delivered again forever.
+//   - CP-INTERRUPT-03: ReceiveInterruptions waits without using the processor, and returns as soon as one message arrives. When ctx ends,
+//     it returns ctx's error. Why: the time between notice and interruption is short, and polling would waste it.
+//   - CP-INTERRUPT-04: several readers may call at once, and a message that is not yet due for redelivery goes to only one of them. Why: if
+//     the cloud reclaims many instances at once, one reader is not enough.
+//   - CP-INTERRUPT-05: acknowledging a message twice, or an unknown message, is not an error. Why: the response to an acknowledgement may
+//     get lost.
+//   - CP-INTERRUPT-06: a message is about one instance. Why: if a message were about two instances and acting on one of them failed, the
+//     reader would have to act on both again.
 type InterruptionSource interface {
 	// ReceiveInterruptions waits for messages and returns at least one, or an error.
 	ReceiveInterruptions(ctx context.Context) ([]Interruption, error)

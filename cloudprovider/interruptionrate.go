@@ -2,22 +2,22 @@ package cloudprovider
 
 import "math"
 
-// InterruptionRate says how often the cloud takes back instances that are bought as the same offering. Offerings share it: it must not be
-// changed.
+// InterruptionRate says how often the cloud takes back instances that are bought as the same offering. Several offerings share one
+// InterruptionRate, so it must not be changed.
 //
-// Clouds publish only a band: the share of instances that were taken back within a month of 730 hours. It is an average of the past, not a
-// promise.
+// Clouds publish only a range: the fraction of instances that were taken back within a month of 730 hours. It is an average of the past,
+// not a promise.
 type InterruptionRate struct {
-	// Low and High are the ends of the band, as shares of instances per month, from 0 to 1. If they are equal, the share is exact. High is
-	// 1 if no upper end is known.
+	// Low and High are the bounds of the range, as fractions of instances per month, from 0 to 1. If they are equal, the fraction is exact.
+	// High is 1 if no upper bound is known.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
-	// Source is the source of the figures and their date, for people. Optional.
+	// Source names the source of the range and its date, for people. Optional.
 	Source string `json:"source,omitempty"`
 }
 
-// Share returns the share to use in computations: the middle of the band. For a band without an upper end, it is one and a half times the
-// lower end. This is an estimate. A nil rate is 0.
+// Share returns the fraction to use in computations: the middle of the range. If no upper bound is known, it is estimated as one and a half
+// times the lower bound. It is 0 for a nil rate.
 func (r *InterruptionRate) Share() float64 {
 	switch {
 	case r == nil:

@@ -26,7 +26,7 @@ func CapacityTypeRank(capacityType string) int {
 	return 3
 }
 
-// Candidate is an offering and the type that it belongs to. Both are shared and must not be changed.
+// Candidate is an offering and the type that it belongs to. Offering and type are shared and must not be changed.
 type Candidate struct {
 	Type     *InstanceType
 	Offering *Offering
@@ -35,8 +35,8 @@ type Candidate struct {
 // Key returns the key of the offering.
 func (c Candidate) Key() OfferingKey { return KeyOf(c.Type, c.Offering) }
 
-// Suits reports whether an instance bought this way meets the requirements and has room for the requests. It ignores keys that only the
-// instance or only want states. A resource that the instance lacks counts as zero.
+// Suits reports whether an instance bought this way meets the requirements and has room for the requests. It ignores keys for which only
+// the instance or only want has a requirement. A resource that the instance lacks has the amount zero.
 func (c Candidate) Suits(want requirements.Set, requests corev1.ResourceList) bool {
 	return c.Type != nil && c.Type.Offers(c.Offering, want) && fits(requests, c.Type.AllocatableOf(c.Offering))
 }
@@ -48,9 +48,9 @@ func LaunchOrder(types []*InstanceType, want requirements.Set, requests corev1.R
 	return LaunchOrderBy(types, want, requests, nil)
 }
 
-// LaunchCost returns the expected cost of an instance bought as the offering of the type, in USD per hour. This is its price and, for
-// example, the cost of interruptions of spot instances. It always gives the same answer, and is safe for concurrent use. An answer that is
-// not a number, or below 0, counts as the price of the offering.
+// LaunchCost returns the expected cost of an instance bought as the offering of the type, in USD per hour. This is its price plus, for
+// example, the cost of interruptions of spot instances. The function must always return the same result for the same offering, and be safe
+// for concurrent use. If the result is not a number, or is below 0, the price of the offering is used instead.
 type LaunchCost func(*InstanceType, *Offering) float64
 
 // Of returns the cost of a candidate. It returns the price if c is nil, and 0 if the candidate is empty.
@@ -68,7 +68,8 @@ func (c LaunchCost) Of(candidate Candidate) float64 {
 	return price
 }
 
-// LaunchOrderBy is like LaunchOrder, but sorts by expected cost instead of price. If cost is nil, it is the same as LaunchOrder.
+// LaunchOrderBy is like LaunchOrder, but sorts by expected cost instead of price. If cost is nil, the result is the same as that of
+// LaunchOrder.
 func LaunchOrderBy(types []*InstanceType, want requirements.Set, requests corev1.ResourceList, cost LaunchCost) []Candidate {
 	var suitable []keyedCandidate
 	for _, t := range types {
@@ -161,8 +162,9 @@ func SortByPrice(types []*InstanceType, want requirements.Set) []*InstanceType {
 }
 
 // WorstLaunchPrice returns the highest price, in USD per hour, of an instance of this type that is launched with the requirements. It
-// considers the available offerings that meet the requirements; of these, the most preferred capacity type; and of these, the most
-// expensive offering. It returns +Inf if no offering matches. Consolidation assumes this price for a replacement.
+// considers the available offerings that meet the requirements and have the most preferred capacity type among them. The result is the
+// price of the most expensive of these offerings. It returns +Inf if no offering matches. Consolidation assumes this price for a
+// replacement.
 func (t *InstanceType) WorstLaunchPrice(want requirements.Set) float64 {
 	best, worst := math.MaxInt, math.Inf(1)
 	m := newMatcher(t, want)

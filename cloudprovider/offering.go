@@ -11,7 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Value returns the offering's value of a label key, or "" if it has none.
+// Value returns the offering's value of a label key, or "" if it has no value.
 func (o *Offering) Value(key string) string { return single(o.Requirements, key) }
 
 // Zone returns the offering's topology.kubernetes.io/zone.
@@ -37,8 +37,8 @@ type OfferingKey struct {
 	Zone string `json:"zone"`
 	// CapacityType is the value of karpenter.sh/capacity-type.
 	CapacityType string `json:"capacityType"`
-	// Others are the offering's further labels, a reservation for instance, as "key=value", sorted by key and separated by commas. Labels
-	// that are stated as absent are left out, because labels that are not stated are absent as well.
+	// Others contains the offering's further labels, for instance a reservation, as "key=value", sorted by key and separated by commas.
+	// Labels with the operator DoesNotExist are left out: they have the same meaning as labels without a requirement.
 	Others string `json:"others,omitempty"`
 }
 
@@ -87,7 +87,7 @@ func (k OfferingKey) Compare(o OfferingKey) int {
 	)
 }
 
-// OfferingsWithRoom yields the type's offerings with which a launch should succeed, in their order. They point into the type and
+// OfferingsWithRoom yields the type's offerings with which a launch should succeed, in their order. The offerings are part of the type and
 // must not be changed.
 func (t *InstanceType) OfferingsWithRoom() iter.Seq[*Offering] {
 	return func(yield func(*Offering) bool) {

@@ -9,7 +9,7 @@ import (
 )
 
 // MachineRequirements returns all labels of an instance of this type bought by this offering: the type's labels, overridden by the
-// offering's. Keys that only other offerings of the type state are absent.
+// offering's. Keys that occur only in other offerings of the type are absent.
 func (t *InstanceType) MachineRequirements(o *Offering) requirements.Set {
 	stated := t.offeringKeys()
 	if o == nil {
@@ -24,8 +24,8 @@ func (t *InstanceType) MachineRequirements(o *Offering) requirements.Set {
 	return t.Requirements.Without(stated...).Merge(o.Requirements).With(absent...)
 }
 
-// Offers reports whether an instance of this type bought by this offering meets the requirements: they must overlap with
-// MachineRequirements on every key that both state. Availability and resources are not checked.
+// Offers reports whether an instance of this type bought by this offering meets the requirements: for every key that occurs in both, they
+// must overlap with MachineRequirements. Availability and resources are not checked.
 func (t *InstanceType) Offers(o *Offering, want requirements.Set) bool {
 	if o == nil {
 		return false
@@ -51,7 +51,7 @@ func (t *InstanceType) offeringKeys() []string {
 // MachineRequirements(o).Intersects(want), but does not build that set for each offering of a thousand types.
 type matcher struct {
 	want requirements.Set
-	// typeMeets reports whether the type's own labels meet the requirements, without those of offerings.
+	// typeMeets reports whether the type's own labels meet the requirements. It ignores labels of offerings.
 	typeMeets bool
 	// valued are the keys that offerings state and for which the requirements ask for a value.
 	valued []string

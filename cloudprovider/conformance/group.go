@@ -37,7 +37,8 @@ func (l *lab) group() []*v1.NodeClaim {
 	return claims
 }
 
-// createGroup launches a group, whose instances the lab ends after the clause. The clause is skipped if the provider can't launch it.
+// createGroup launches a group, whose instances the lab ends after the clause. If the provider can't launch such a group, the clause is
+// skipped.
 func (l *lab) createGroup(claims []*v1.NodeClaim) []*v1.NodeClaim {
 	created, err := l.tryCreateGroup(l.groups(), claims)
 	if errors.Is(err, errors.ErrUnsupported) {

@@ -19,13 +19,14 @@ const (
 	someFaults callFaults = "some faults"
 )
 
-// verdict is the result of the random histories: the clause that one of them broke, and how. The zero value means that none was broken.
+// verdict is the result of the random histories: the clause that a history broke, and a text that says how. The zero value means that no
+// clause was broken.
 type verdict struct {
 	clause string
 	text   string
 }
 
-// clausesOfHistories lists the clauses that a history can break. Each history runs once for all of them.
+// clausesOfHistories lists the clauses that a history can break. Each history runs once and tests all of these clauses.
 func clausesOfHistories() []string {
 	return []string{"CP-CREATE-02", "CP-CREATE-09", "CP-DELETE-01", "CP-DELETE-02", "CP-GET-01", "CP-GET-02", "CP-LIST-01", "CP-LIST-02"}
 }
@@ -36,7 +37,7 @@ func (s *session) fromHistories(l *lab, id string) {
 		return
 	}
 	for _, f := range []callFaults{noFaults, someFaults} {
-		// If a clause fails without faults, the histories with faults are not tried: they would fail too, in several ways.
+		// If a clause fails without faults, the histories with faults are not run, because they would fail as well.
 		if f == someFaults && (l.Inject == nil || s.histories[noFaults].clause != "") {
 			continue
 		}
@@ -51,8 +52,8 @@ func (s *session) fromHistories(l *lab, id string) {
 	}
 }
 
-// histories tests the laws of the lifecycle with random sequences of calls, restarts and faults. rapid shortens a sequence that breaks a
-// law as far as possible.
+// histories tests the clauses about the lifecycle with random sequences of calls, restarts and faults. If a sequence breaks a clause,
+// package rapid shortens it as far as possible.
 func (l *lab) histories(f callFaults) *verdict {
 	found := &verdict{}
 	examined := examine(l.TB, l.Name(), l.options.Deadline, func(p *probe) {
@@ -68,7 +69,7 @@ func (l *lab) histories(f callFaults) *verdict {
 		for _, line := range examined.faults {
 			found.text += line + "\n"
 		}
-		if found.clause == "" { // not the history but the lab has failed, with a message that names the clause
+		if found.clause == "" { // a method of the lab has failed instead of the history; its message names the clause
 			found.clause = namedClause.FindString(found.text)
 		}
 		for _, line := range examined.log {
@@ -112,8 +113,8 @@ type history struct {
 	offerings []cloudprovider.Candidate
 }
 
-// breach replaces the property's Fatalf, to record the clause that was broken. Fatalf and similar methods are those of the property, not of
-// the lab.
+// breach replaces the property's Fatalf, to record the clause that was broken. (history embeds the lab and the property's T: Fatalf and
+// similar methods are those of T.)
 func (h *history) breach(clause, format string, args ...any) {
 	text := fmt.Sprintf("%s: ", clause) + fmt.Sprintf(format, args...)
 	h.found.clause, h.found.text = clause, ""
@@ -202,7 +203,7 @@ func (h *history) any() *life {
 	return h.lives[rapid.IntRange(0, len(h.lives)-1).Draw(h.T, "claim")]
 }
 
-// under calls do while the fault is injected, unless the cloud can't produce the fault.
+// under injects the fault, calls do, and ends the fault. It does nothing if the cloud can't produce the fault.
 func (h *history) under(f Fault, do func()) {
 	heal, err := h.inject(f)
 	if err != nil {

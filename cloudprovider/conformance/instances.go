@@ -65,7 +65,8 @@ func (l *lab) deleteEnds() {
 	l.deleteSpread()
 }
 
-// deleteSpread ends instances of every zone and kind: it deletes all of them first, so that it waits only once.
+// deleteSpread deletes one instance of each offering that spread returns. It calls Delete for all of them first, and then waits until all
+// are gone.
 func (l *lab) deleteSpread() {
 	instances := l.launchSpread()
 	for _, m := range instances {
@@ -94,7 +95,7 @@ func (l *lab) deleteRepeats() {
 	}
 }
 
-// strangers returns provider IDs that no instance of this cluster has. The keys say what is special about each ID.
+// strangers returns provider IDs that no instance of this cluster has. The keys are descriptions of the IDs.
 func (l *lab) strangers() map[string]string {
 	ids := map[string]string{
 		"empty": "", "malformed": "no provider id", "of another provider": "other:///zone/i-1",

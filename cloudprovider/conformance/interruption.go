@@ -22,12 +22,12 @@ func interruptionClauses() []clause {
 	}
 }
 
-// receiveTime is how long it may take to receive a message that is in the queue. It is real time, and long, because a busy computer is
+// receiveTime is how long it may take to receive a message that is in the queue. It is in real time. It is long, because a busy computer is
 // slow.
 const receiveTime = 10 * time.Second
 
-// sharedTime is the time for which several readers read the queue, in real time. With less time, a busy computer might not let two of them
-// run, and a source that gives one message to both would pass.
+// sharedTime is the time for which several readers read the queue, in real time. If it were shorter, a busy computer might run only one of
+// the readers, and the test would not notice a source that gives one message to two readers.
 const sharedTime = 300 * time.Millisecond
 
 func (l *lab) source() cloudprovider.InterruptionSource {
@@ -51,7 +51,8 @@ func (l *lab) warned() *v1.NodeClaim {
 	return instance
 }
 
-// received returns the messages about the instances ids that arrive within the time. It acknowledges and ignores other messages.
+// received waits at most the duration within, and returns the first messages about the instances ids. It acknowledges and ignores other
+// messages.
 func (l *lab) received(source cloudprovider.InterruptionSource, within time.Duration, ids ...string) []cloudprovider.Interruption {
 	ctx, cancel := context.WithTimeout(l.Context(), within)
 	defer cancel()
@@ -73,7 +74,7 @@ func (l *lab) received(source cloudprovider.InterruptionSource, within time.Dura
 	}
 }
 
-// redelivery is simulated time, longer than any source hides a message that it has delivered.
+// redelivery is in simulated time. It is longer than any source hides a delivered message before it delivers the message again.
 const redelivery = 15 * time.Minute
 
 func (l *lab) interruptAgain() {

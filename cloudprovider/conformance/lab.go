@@ -77,7 +77,7 @@ func (l *lab) otherPool(name string) *v1.NodePool {
 	return other
 }
 
-// types returns the present instance types. It fails the clause if there are none.
+// types returns the present instance types. It fails the clause if the provider returns none.
 func (l *lab) types() []*cloudprovider.InstanceType {
 	return l.typesFor(l.NodePool)
 }
@@ -114,7 +114,7 @@ func in(key string, values ...string) v1.NodeSelectorRequirementWithMinValues {
 	return v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
 }
 
-// ofOffering returns a claim for exactly this offering, or for one with the same values of all labels.
+// ofOffering returns a claim that requires the type and all label values of this offering.
 func (l *lab) ofOffering(c cloudprovider.Candidate) *v1.NodeClaim {
 	wants := []v1.NodeSelectorRequirementWithMinValues{in(corev1.LabelInstanceTypeStable, c.Type.Name)}
 	for r := range c.Offering.Requirements.All {
@@ -138,8 +138,8 @@ func (l *lab) wants(claim *v1.NodeClaim) requirements.Set {
 	return set
 }
 
-// withRoom returns the offerings with room that suit a small claim, at most one of each type; it skips the test if there are fewer than
-// least.
+// withRoom returns the offerings with room that suit a small claim, at most one of each type. It skips the clause if there are fewer than
+// least such offerings.
 func (l *lab) withRoom(least int, capacityTypes ...string) []cloudprovider.Candidate {
 	var found []cloudprovider.Candidate
 	seen := map[string]bool{}
@@ -239,7 +239,7 @@ func (l *lab) lag() {
 	}
 }
 
-// wait lets time pass: with the hook Advance, or else in real time.
+// wait advances the clock with the hook Advance. Without this hook it waits in real time.
 func (l *lab) wait(d time.Duration) {
 	if l.Advance != nil {
 		l.Advance(d)
@@ -284,8 +284,8 @@ func (l *lab) waited() string {
 	return "after " + l.lastWait.String()
 }
 
-// patiently polls done until it returns true, and reports whether it did in time. After a wait in real time has timed out, later waits are
-// shorter.
+// patiently polls done until done returns true, and reports whether this happened in time. After a wait in real time has timed out, later
+// waits are shorter.
 func (l *lab) patiently(done func() bool) bool {
 	ok := l.within(l.patience(), done)
 	if !ok && l.Advance == nil {
@@ -294,8 +294,8 @@ func (l *lab) patiently(done func() bool) bool {
 	return ok
 }
 
-// within polls done until it returns true, and reports whether it did in time. In real time it polls often at first, because many clouds
-// need no time.
+// within polls done until done returns true, and reports whether this happened before the limit. In real time it polls often at first,
+// because many clouds finish at once.
 func (l *lab) within(limit time.Duration, done func() bool) bool {
 	l.lastWait = limit
 	pause := l.options.Poll
@@ -315,12 +315,13 @@ func (l *lab) within(limit time.Duration, done func() bool) bool {
 	}
 }
 
-// end deletes an instance and waits until it is gone. Clauses about Delete cover its errors.
+// end deletes an instance and waits until it is gone. Errors of Delete are checked by the clauses CP-DELETE.
 func (l *lab) end(instance *v1.NodeClaim) {
 	var last error
 	if !l.patiently(func() bool {
 		last = l.Provider.Delete(l.Context(), instance)
-		// CP-DELETE-01 checks that Delete and the hook Instances agree. All other clauses wait until both say that the instance is gone.
+		// CP-DELETE-01 checks that Delete and the hook Instances agree. All other clauses wait until Delete and the hook say that the
+		// instance is gone.
 		return cloudprovider.IsNodeClaimNotFound(last) && (l.Instances == nil || !l.there(instance.Status.ProviderID))
 	}) {
 		l.Fatalf("instance %q is not gone %s, and the last Delete says %v (CP-DELETE-01)", instance.Status.ProviderID, l.waited(), last)
@@ -373,7 +374,7 @@ func boughtAs(types []*cloudprovider.InstanceType, instance *v1.NodeClaim) (clou
 	return cloudprovider.Candidate{}, false
 }
 
-// bears reports whether the labels have the offering's value of each key for which the offering states exactly one value.
+// bears reports whether the labels agree with the offering: for each key with exactly one value in the offering, they must have this value.
 func bears(labels map[string]string, o *cloudprovider.Offering) bool {
 	for r := range o.Requirements.All {
 		if values := r.Values(); len(values) == 1 && labels[r.Key()] != values[0] {

@@ -11,7 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Correction is the difference between a provider's model of one instance type and a node of that type.
+// Correction is the difference between a provider's model of one instance type and a real node of that type, for one resource.
 type Correction struct {
 	// InstanceType is the name of the type.
 	InstanceType string `json:"instanceType"`
@@ -63,7 +63,7 @@ func CorrectionTable(corrections []Correction) string {
 	return b.String()
 }
 
-// learn adds corrections to the report, each once.
+// learn adds corrections to the report, without duplicates.
 func (r *Report) learn(corrections []Correction) {
 	for _, c := range corrections {
 		if !slices.ContainsFunc(r.Corrections, func(known Correction) bool {

@@ -13,7 +13,8 @@ import (
 )
 
 // probe is the testing.TB with which a clause is checked. It stores messages and does not fail the test it belongs to. So the same check
-// can be reported by a sub-test or only in a report. Methods that it does not have (TempDir, Setenv) are those of the test.
+// can be reported by a sub-test or only in a report. Methods that it does not define, such as TempDir, are those of the embedded
+// testing.TB.
 type probe struct {
 	testing.TB // the real one
 	name       string
@@ -32,7 +33,7 @@ var _ testing.TB = (*probe)(nil)
 // finding is the result of a probe.
 type finding struct {
 	outcome Outcome
-	// log contains all messages, faults the messages of failures, and reason why the check was skipped.
+	// log contains all messages, and faults contains the messages of failures. reason says why the check was skipped; empty if it was not.
 	log, faults []string
 	reason      string
 }
@@ -46,7 +47,7 @@ const (
 )
 
 // examine runs a check and its clean-up in a separate goroutine, because FailNow and Skip end the goroutine. With a deadline it returns
-// even if the provider does not.
+// even if a call of the provider never returns.
 func examine(tb testing.TB, name string, deadline time.Time, check func(*probe)) finding {
 	parent := context.Background()
 	if tb != nil {
@@ -76,10 +77,10 @@ func examine(tb testing.TB, name string, deadline time.Time, check func(*probe))
 	return f
 }
 
-// outOfTime is the reason given if something ends at a deadline.
+// outOfTime is the reason in messages about clauses that end at the deadline.
 const outOfTime = "the time of the run is over (go test's -timeout, or Options.Deadline): give it longer, or have it wait for less by the hook Advance or Options.Patience"
 
-// until returns a context that ends some time after the deadline. Without a deadline it ends only with parent.
+// until returns a context that ends the duration after later than the deadline. Without a deadline it ends only with parent.
 func until(parent context.Context, deadline time.Time, after time.Duration) (context.Context, context.CancelFunc) {
 	if deadline.IsZero() {
 		return context.WithCancel(parent)
@@ -87,7 +88,7 @@ func until(parent context.Context, deadline time.Time, after time.Duration) (con
 	return context.WithDeadline(parent, deadline.Add(after))
 }
 
-// cleanUp runs the functions passed to Cleanup, the last first. It stops waiting after the deadline, if the deadline is not zero.
+// cleanUp runs the functions passed to Cleanup, in reverse order. It stops waiting after the deadline, if the deadline is not zero.
 func (p *probe) cleanUp(deadline time.Time) {
 	given, stop := until(context.Background(), deadline, graceTime+cleanupTime)
 	if given.Err() != nil {

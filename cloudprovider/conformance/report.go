@@ -38,7 +38,8 @@ type Report struct {
 	Provider string `json:"provider"`
 	// Results are in the order of the levels, and within each level in the order of the contract.
 	Results []Result `json:"results"`
-	// Corrections are found on real clouds; nil if no nodes were observed. Corrections are estimates to use, not failures.
+	// Corrections compare the provider's model with real nodes; nil if no nodes were observed. They are estimates for the provider's
+	// overhead, not failures.
 	Corrections []Correction `json:"corrections,omitempty"`
 }
 
@@ -63,7 +64,7 @@ func (r *Report) Level(level Level) Outcome {
 	return outcome
 }
 
-// Failed returns the clauses that failed, in the report's order, or nil if none did.
+// Failed returns the clauses that failed, in the report's order, or nil if no clause failed.
 func (r *Report) Failed() []string {
 	var failed []string
 	for _, result := range r.Results {

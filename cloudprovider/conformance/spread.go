@@ -10,10 +10,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// spread returns offerings with room that suit a small claim, at most Options.Spread: the cheapest first. Each further offering is the one
-// that adds most facets to those before it. If Options.Spread is large enough, every zone occurs with every capacity type. Every
-// architecture, operating system and region occurs, too. So the clauses also find providers that work only for the cheapest offering,
-// because they use only one region or read only one kind of instance.
+// spread returns at most Options.Spread offerings with room that suit a small claim. The first is the one that the contract prefers. Each
+// further offering is the one that adds most new facets to those chosen before. If Options.Spread is large enough, every zone occurs with
+// every capacity type, and every architecture, operating system and region occurs. So the clauses also find providers that work only for
+// the cheapest offering, because they use only one region or read only one kind of instance.
 func (l *lab) spread() []cloudprovider.Candidate {
 	var left, chosen []cloudprovider.Candidate
 	for _, c := range l.order(l.claim()) {
@@ -54,7 +54,7 @@ func news(c cloudprovider.Candidate, shown map[string]bool) int {
 	return n
 }
 
-// facets returns the properties by which providers distinguish instances: where they are, how they are bought, what they run.
+// facets returns the properties by which providers distinguish instances: zone, region, capacity type, architecture and operating system.
 func facets(c cloudprovider.Candidate) []string {
 	zone := stated(c, corev1.LabelTopologyZone)
 	return []string{
@@ -66,7 +66,7 @@ func facets(c cloudprovider.Candidate) []string {
 	}
 }
 
-// stated returns the first value that the offering has for a label, or else the type's first value, or "" if neither has one.
+// stated returns the first value that the offering has for a label, or else the type's first value, or "" if neither has a value.
 func stated(c cloudprovider.Candidate, key string) string {
 	for _, set := range []requirements.Set{c.Offering.Requirements, c.Type.Requirements} {
 		if values := set.Get(key).Values(); set.Has(key) && len(values) > 0 {

@@ -46,8 +46,8 @@ func vanish(w *world) {
 	}
 }
 
-// beforeEffect lets an object vanish when it is due: before effect number vanishAt, or before the first later effect at which the object
-// exists.
+// beforeEffect lets an object vanish before effect number vanishAt. If the object does not exist then, it vanishes before the first later
+// effect at which it exists.
 func (w *world) beforeEffect() {
 	if w.vanish != nil && w.effects >= w.vanishAt && w.vanish() {
 		w.note("(vanished at step %d)", w.effects)
@@ -79,7 +79,7 @@ func (w *world) takeNode() bool {
 	return true
 }
 
-// takeInstance terminates an instance without the controller's knowledge.
+// takeInstance terminates an instance without informing the controller.
 func (w *world) takeInstance() bool {
 	for _, name := range slices.Sorted(maps.Keys(w.claims)) {
 		c := w.claims[name]
@@ -94,7 +94,7 @@ func (w *world) takeInstance() bool {
 	return false
 }
 
-// takePool deletes the NodePool; its claims are deleted with it, and it is created again a little later.
+// takePool deletes the NodePool and its claims. The NodePool is created again poolAway steps later.
 func (w *world) takePool() bool {
 	if len(w.claims) == 0 {
 		return false

@@ -37,15 +37,16 @@ type world struct {
 	version   int
 	named     int
 	log       []string
-	// steps counts the steps. ended is true if an object of the step was gone or had changed, so that the rest of the step was skipped.
+	// steps counts the steps. ended is true if an effect found its object missing or changed: the remaining effects for this object are
+	// then skipped.
 	steps int
 	ended bool
 
-	// vanish deletes an object before effect number vanishAt of this round; effects counts the effects of the round. vanish is nil if no
-	// object vanishes.
+	// vanish deletes an object before effect number vanishAt of the current life of a node; effects counts the effects of this life. vanish
+	// is nil if no object vanishes.
 	vanish            func() bool
 	effects, vanishAt int
-	// silent are instances whose Node was deleted: their kubelets do not create it again.
+	// silent are instances whose Node was deleted: their kubelets do not create the Node again.
 	silent map[string]bool
 	// poolBack is the step at which a deleted NodePool is created again.
 	poolBack int
@@ -58,7 +59,7 @@ type world struct {
 	policies []cloudprovider.RepairPolicy
 }
 
-// command is a disruption whose replacements are starting.
+// command is a disruption command that has launched its replacements and waits for them.
 type command struct {
 	*disruption.Command
 	launched []string // names of claims
@@ -206,8 +207,8 @@ func (w *world) price() float64 {
 	return sum
 }
 
-// sound checks what must be true whenever all pods run: no node has more pods than fit on it, each instance of the provider has one claim,
-// and each claim has an instance.
+// sound checks three conditions that must hold whenever all pods run: no node has more pods than fit on it, each instance of the provider
+// has one claim, and each claim has an instance.
 func (w *world) sound() {
 	for name, node := range w.nodes {
 		var used resource.Quantity
