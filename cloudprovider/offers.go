@@ -53,13 +53,13 @@ type matcher struct {
 	want requirements.Set
 	// typeMeets reports whether the type's own labels meet the requirements. It ignores labels of offerings.
 	typeMeets bool
-	// valued are the keys that offerings state and for which the requirements ask for a value.
+	// valued are the keys of offerings for which the requirements demand a label with a value.
 	valued []string
 }
 
 func newMatcher(t *InstanceType, want requirements.Set) matcher {
 	m := matcher{want: want}
-	// Most claims list names of instance types, so most types are excluded here.
+	// Most claims list the names of instance types, so this check excludes most types.
 	if want.Has(corev1.LabelInstanceTypeStable) && !want.Get(corev1.LabelInstanceTypeStable).Has(t.Name) {
 		return m
 	}

@@ -4,7 +4,7 @@ package cloudprovider
 type PriceConfidence string
 
 const (
-	// PriceCurrent: the cloud gave the price on the day of the basis, for planning.
+	// PriceCurrent: the cloud reported the price on the day of the basis, as the price to plan with.
 	PriceCurrent PriceConfidence = "current"
 	// PriceGiven: the user gave the price, in a file or a NodeOverlay.
 	PriceGiven PriceConfidence = "given"
@@ -14,7 +14,8 @@ const (
 	PriceEstimated PriceConfidence = "estimated"
 )
 
-// PriceBasis says how reliable a price is, and where and when it was valid. Offerings share it: it must not be changed.
+// PriceBasis says how reliable a price is, and where and when it was valid. Several offerings share one PriceBasis, so it must not be
+// changed.
 type PriceBasis struct {
 	// Date is the day of the price, for instance "2026-07-20"; empty if it is not known.
 	Date string `json:"date,omitempty"`
@@ -23,7 +24,7 @@ type PriceBasis struct {
 	// Confidence says how reliable the price is; empty if this is not known.
 	Confidence PriceConfidence `json:"confidence,omitempty"`
 	// Low and High are the lowest and the highest price of the instance type in the region at the time of the price, in USD per hour. For a
-	// spot price, they cover all zones. Both are 0 if no such range is known. Prices without a range don't vary.
+	// spot price, all zones of the region are included. Both are 0 if no such range is known. Prices without a range don't vary.
 	Low  float64 `json:"low,omitempty"`
 	High float64 `json:"high,omitempty"`
 }

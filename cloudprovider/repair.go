@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// RepairPolicy names a node condition that marks an instance as broken if it lasts long enough.
+// RepairPolicy names a node condition. If a node has this condition for longer than Toleration, its instance is broken.
 type RepairPolicy struct {
 	// ConditionType is the type of the node condition.
 	ConditionType corev1.NodeConditionType `json:"conditionType"`
@@ -20,10 +20,10 @@ type RepairPolicy struct {
 
 // Repairer is for providers that know which node conditions mean a broken instance.
 //
-//   - CP-REPAIR-01: an empty list turns repair off. Why: an operator must be able to.
+//   - CP-REPAIR-01: an empty list turns repair off. Why: an operator must be able to turn repair off.
 //   - CP-REPAIR-02: a pair of condition and status occurs once, and every toleration is positive. Why: a repetition
 //     has no meaning, and without a toleration each new node would be replaced before it is ready.
-//   - CP-REPAIR-03: the answer needs no I/O and never changes. Why: it is read for every node.
+//   - CP-REPAIR-03: RepairPolicies does no I/O and always returns the same list. Why: it is called for every node.
 type Repairer interface {
 	// RepairPolicies returns the conditions that trigger a repair. The caller owns the slice.
 	RepairPolicies() []RepairPolicy

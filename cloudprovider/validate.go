@@ -228,8 +228,8 @@ func (c *catalogCheck) resources() {
 	}
 }
 
-// quantities checks that no amount is negative and that some cpu and memory are left for pods. Allocatable is never below zero, so it would
-// hide an overhead that is larger than the instance.
+// quantities checks that no amount is negative and that some cpu and memory are left for pods. Allocatable returns no amount below zero, so
+// its result would hide an overhead that is larger than the capacity.
 func (c *catalogCheck) quantities(key OfferingKey, capacity corev1.ResourceList, overhead Overhead) {
 	for _, part := range []struct {
 		name string

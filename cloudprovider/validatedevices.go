@@ -46,8 +46,8 @@ func (c *catalogCheck) binding(b *AttributeBinding, path string) {
 	}
 }
 
-// ValidateDevicePool checks a pool as the API server checks its ResourceSlices: names, unique device names, existing counters, and amounts.
-// The error is nil if the pool is valid; a nil pool is an error.
+// ValidateDevicePool checks a pool in the same way as the API server checks ResourceSlices: names must be valid, device names unique, used
+// counters present, and amounts valid. The error is nil if the pool is valid; a nil pool is an error.
 func ValidateDevicePool(p *DevicePool, path *field.Path) field.ErrorList {
 	if p == nil {
 		return field.ErrorList{field.Required(path, "a pool is missing: give one")}

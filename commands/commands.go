@@ -41,13 +41,13 @@ type ExitStatus struct {
 	Meaning string
 }
 
-// Run is one run of a command. It is for one goroutine.
+// Run is one run of a command. It may be used by only one goroutine.
 type Run struct {
 	// Flags are the flags of the command: parse them, or set them one by one with Set, before Do. A flag with a name of one letter is the
 	// short form of the flag that has the same Value. Flags without a usage text are alternative names that remain for scripts.
 	Flags *flag.FlagSet
 	// Do runs the command with the arguments that are not flags, and returns its exit status. It writes messages about errors to the
-	// streams. It ends early when the context ends, with the cause of the context in its message.
+	// streams. When the context ends, Do ends early, and its message contains the cause of the context.
 	Do func(ctx context.Context, arguments []string, streams Streams) int
 }
 

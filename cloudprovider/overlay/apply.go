@@ -8,7 +8,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Input has the pools and instance types to which overlays are applied. Apply does not change it. Nobody may change it afterwards.
+// Input has the overlays, and the pools and instance types to which they are applied. Apply does not change it. Callers must not change it
+// afterwards either.
 type Input struct {
 	// Overlays may be in any order; their names must be unique. Each invalid overlay is refused separately.
 	Overlays []*v1.NodeOverlay
@@ -18,8 +19,8 @@ type Input struct {
 	// Lookup is the provider's vocabulary. Requirements are validated with it, and aliases in requirements and labels are replaced by the
 	// canonical names. Nil means no aliases and no restricted keys.
 	Lookup *requirements.Lookup
-	// Previous is the result of an earlier call, or nil. If a type has the same result as in that call, the same object is returned, so
-	// that planners recognise it.
+	// Previous is the result of an earlier call, or nil. If a type has the same result as in that call, the same object is returned,
+	// because planners compare types by pointer.
 	Previous *Result
 }
 
@@ -28,14 +29,14 @@ type Pool struct {
 	// Key identifies the pool. Its name is the value of the label Key.LabelKey, which requirements of overlays may use.
 	Key v1.PoolKey
 	// Object is the NodePool. Requirements of overlays may use the labels of its template, in addition to the labels of types and
-	// offerings. Nil has none.
+	// offerings. Nil means that the pool has no such labels.
 	Object *v1.NodePool
 	// Types are the instance types as the provider lists them; they may be shared with other pools.
 	Types []*cloudprovider.InstanceType
 }
 
-// Apply applies overlays to the instance types of pools. It never fails as a whole. The faults of an overlay are in its verdict, and the
-// other overlays are applied without it.
+// Apply applies overlays to the instance types of pools. It never returns an error. An overlay with faults is left out: its verdict
+// contains the faults, and the other overlays are applied.
 func Apply(in Input) *Result {
 	taken := take(in.Overlays, in.Lookup)
 	views := newViews(in.Pools, taken, in.Lookup)

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// corrected is a changed copy of an instance type (made), with the changes that were made to it. It is not changed once it is made.
+// corrected is an instance type (base), its changed copy (made), and the changes of overlays to it. It never changes after its creation.
 type corrected struct {
 	base, made *cloudprovider.InstanceType
 	// prices has, for each offering, the rule that sets its price, or nil if no rule does. The whole slice is nil if no rule sets a price.
@@ -27,7 +27,7 @@ type granted struct {
 
 func (c *corrected) repriced() bool { return c.prices != nil }
 
-// sameAs reports whether both have the same changes to the same type.
+// sameAs reports whether c and o have the same changes to the same type.
 func (c *corrected) sameAs(o *corrected) bool {
 	return c.base == o.base && slices.EqualFunc(c.prices, o.prices, samePrice) &&
 		slices.EqualFunc(c.capacity, o.capacity, func(a, b granted) bool {
@@ -57,7 +57,7 @@ type workshop struct {
 	sources          map[source]string
 }
 
-// source is the key for the text of a price's source. There are few different texts, so each is made only once.
+// source is the key for the text of a price's source. Only a few different texts occur, so each text is made only once.
 type source struct {
 	overlay, over string
 }
@@ -133,7 +133,7 @@ func (r *Result) find(c *corrected) *corrected {
 	return nil
 }
 
-// make copies a type and changes the copy. Parts without changes are shared with the original, because neither is changed later.
+// make copies a type and changes the copy. The copy and the original share unchanged parts, because both are never changed later.
 func (w *workshop) make(c *corrected) *cloudprovider.InstanceType {
 	t := *c.base
 	t.Offerings = slices.Clone(c.base.Offerings)
@@ -160,7 +160,8 @@ func (w *workshop) make(c *corrected) *cloudprovider.InstanceType {
 	return &t
 }
 
-// outrank sets the overlay's capacity also where the offering overrides the type's, because the overlay's capacity is for the whole type.
+// outrank sets the overlay's capacity in the offering's own Capacity as well, because an overlay's capacity applies to all offerings of the
+// type.
 func outrank(o *cloudprovider.Offering, capacity []granted) {
 	shared := true
 	for _, g := range capacity {

@@ -7,23 +7,25 @@
 //	}
 //	types, err := result.InstanceTypes(key) // an error of kind UnevaluatedNodePool for a pool that wasn't there
 //
-// Apply is a pure function. It keeps nothing between calls, reads no clock and changes none of its arguments. The order of overlays and
+// Apply is a pure function. It stores nothing between calls, reads no clock and does not change its arguments. The order of overlays and
 // pools does not matter.
 //
 // # Sharing
 //
-// Planners share instance types between pools and recognise them by pointer. So a type that no overlay changes stays the same object. A
-// list without changed types stays the slice that was passed in. Pools with the same list and the same overlays get the same list back. A
-// changed type is copied once for all pools with the same result. The copy has all of the type's content, including overrides of single
-// offerings, reservations and availability. [Input].Previous lets a call reuse the copies of the previous call.
+// Planners share instance types between pools and compare them by pointer. So if no overlay changes a type, the result contains the same
+// object. If no type in a list is changed, the result contains the slice that was passed in. Pools with the same list and the same overlays
+// get the same result list. A changed type is copied once for all pools with the same result. The copy has all of the type's content,
+// including overrides of single offerings, reservations and availability. [Input].Previous lets a call reuse the copies of the previous
+// call.
 //
 // # Order and conflicts
 //
-// Overlays are sorted by weight, the highest first, and then by name in reverse alphabetical order. For each offering, the first overlay
-// with a price applies. For each resource of a type, the first overlay with a capacity for it applies; capacities for different resources
-// are combined. If two overlays of equal weight select the same offering and both state a price, the later one is refused as a whole, for
-// all pools. The same is true if they select the same type and both state the same resource. This is so even if an overlay of higher weight
-// has priority, because the result must not depend on a third overlay.
+// Overlays are sorted by weight, the highest first, and then by name in reverse alphabetical order. The price of an offering comes from the
+// first matching overlay that has a price. The capacity of each resource of a type comes from the first matching overlay with this
+// resource, so several overlays may add different resources. If two overlays of equal weight select the same offering and both have a
+// price, the later overlay is refused completely, for all pools. The same applies if they select the same type and both have a capacity for
+// the same resource. The later overlay is refused even if a third overlay of higher weight takes precedence over both, because the result
+// must not depend on a third overlay.
 //
 // Stability: beta.
 package overlay

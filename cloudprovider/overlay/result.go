@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Result contains the instance types of pools after overlays were applied. It is never changed and safe for concurrent use. A nil Result
-// knows no pool.
+// Result contains the instance types of pools after overlays were applied. It never changes and is safe for concurrent use. A nil Result
+// contains no pools.
 type Result struct {
 	// Pools are the pools of the input, sorted by key.
 	Pools []PoolTypes
@@ -30,15 +30,15 @@ type Result struct {
 type PoolTypes struct {
 	// Key is the key of the pool.
 	Key v1.PoolKey
-	// Types are in the order in which they were given. If no overlay changes any of them, Types is exactly the slice that was passed in for
-	// this pool, or for another pool with the same types. Read only.
+	// Types are in the same order as in the input. If no overlay changes any of the types, Types is the slice that was passed in for this
+	// pool, or for another pool with the same types. Read only.
 	Types []*cloudprovider.InstanceType
 	// List is the index of Types in Result.Lists: pools with the same index share one slice.
 	List int
 }
 
-// InstanceTypes returns the types of the pool, with overlays applied. Callers must not change them. For a pool that was not evaluated, the
-// error has kind [cloudprovider.UnevaluatedNodePool]: leave the pool out for now.
+// InstanceTypes returns the types of the pool, with overlays applied. Callers must not change them. If the pool was not in the input, the
+// error has kind [cloudprovider.UnevaluatedNodePool]: plan without this pool for now.
 func (r *Result) InstanceTypes(key v1.PoolKey) ([]*cloudprovider.InstanceType, error) {
 	if r != nil {
 		if i, ok := r.byPool[key]; ok {
@@ -50,11 +50,11 @@ func (r *Result) InstanceTypes(key v1.PoolKey) ([]*cloudprovider.InstanceType, e
 
 // Overlaid describes the changes of overlays to one instance type. The zero value means no changes.
 type Overlaid struct {
-	// Base is the type as the provider gave it.
+	// Base is the type before the changes, as the provider returned it.
 	Base *cloudprovider.InstanceType
-	// Price has the names of the overlays that set prices of its offerings, sorted.
+	// Price has the names of the overlays that set prices of the type's offerings, sorted.
 	Price []string
-	// Capacity has the names of the overlays that set resources of it, sorted.
+	// Capacity has the names of the overlays that set resources of the type, sorted.
 	Capacity []string
 }
 
@@ -68,7 +68,7 @@ func (r *Result) Overlaid(t *cloudprovider.InstanceType) Overlaid {
 
 // Annotations returns the annotations of a NodeClaim that may become any of types. karpenter.sh/price-overlay-applied and
 // karpenter.sh/capacity-overlay-applied are "true" if an overlay set the price or the capacity of one of these types. It returns nil if no
-// overlay did.
+// overlay set a price or capacity of them.
 func (r *Result) Annotations(types []*cloudprovider.InstanceType) map[string]string {
 	if r == nil {
 		return nil
@@ -99,26 +99,27 @@ func (r *Result) Annotations(types []*cloudprovider.InstanceType) map[string]str
 type Reason string
 
 const (
-	// ReasonApplied: the overlay is valid. It applies wherever it matches and no overlay of higher weight has priority.
+	// ReasonApplied: the overlay is valid. It is applied to everything that it matches, except where an earlier overlay has set the same
+	// price or resource.
 	ReasonApplied Reason = v1.ConditionValidationSucceeded
-	// ReasonInvalid: the overlay breaks a rule for NodeOverlays, or has the same name as another.
+	// ReasonInvalid: the overlay breaks a rule for NodeOverlays, or has the same name as another overlay.
 	ReasonInvalid Reason = "Invalid"
-	// ReasonConflict: an earlier overlay of the same weight states the same price or resource.
+	// ReasonConflict: an earlier overlay of the same weight sets the same price or resource.
 	ReasonConflict Reason = "Conflict"
 )
 
-// Verdict says what happened to one overlay.
+// Verdict says whether one overlay was applied or refused.
 type Verdict struct {
 	// Overlay is the overlay that was passed in, unchanged.
 	Overlay *v1.NodeOverlay
-	// Reason says whether it was applied.
+	// Reason says whether and why the overlay was applied or refused.
 	Reason Reason
-	// Message says why it was refused and what to do; empty when it was applied.
+	// Message says why the overlay was refused and what to do; empty if it was applied.
 	Message string
-	// Conflict says which other overlay states the same price or resource. It is nil unless Reason is ReasonConflict.
+	// Conflict says which other overlay sets the same price or resource. It is nil unless Reason is ReasonConflict.
 	Conflict *Conflict
 	// Offerings is the number of offerings that the overlay selects, added up over all pools, whether or not it sets their final price. If
-	// it is 0 for an applied overlay, its requirements match nothing, probably by mistake. A refused overlay has no count.
+	// it is 0 for an applied overlay, its requirements match nothing, probably by mistake. For a refused overlay it is 0.
 	Offerings int
 }
 
@@ -153,7 +154,7 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("overlay %s is applied; offerings it matches: %d", name, v.Offerings)
 }
 
-// Conflict is the first price or resource that two overlays of equal weight both state.
+// Conflict is the first price or resource that two overlays of equal weight both set.
 type Conflict struct {
 	// With is the name of the overlay that was accepted before.
 	With string
@@ -161,11 +162,11 @@ type Conflict struct {
 	Pool v1.PoolKey
 	// Offering is the offering whose price both overlays set. For a resource, only its InstanceType is set.
 	Offering cloudprovider.OfferingKey
-	// Resource is the resource that both overlays state; empty for a price.
+	// Resource is the resource that both overlays set; empty if the conflict is about a price.
 	Resource string
 }
 
-// String returns one sentence: what both overlays state, where, and how to correct it.
+// String returns one sentence that says which price or resource both overlays set, in which pool, and how to correct it.
 func (c Conflict) String() string {
 	what, where := "the price", c.Offering.String()
 	if c.Resource != "" {

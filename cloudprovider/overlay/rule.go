@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// rule is the compiled form of an overlay. It is not changed once it is made.
+// rule is the compiled form of an overlay. It never changes after its creation.
 type rule struct {
 	name   string
 	weight int32
@@ -32,11 +32,12 @@ type rule struct {
 // amount is one entry of an overlay's capacity.
 type amount struct {
 	name     corev1.ResourceName
-	quantity corev1.ResourceList // has one entry; it is a list because of DeepCopy
+	quantity corev1.ResourceList // has one entry; it is a ResourceList because that type has DeepCopy
 	text     string
 }
 
-// taken has the overlays in the order of application. verdicts has one entry for each; rules has nil for an invalid overlay.
+// taken has the overlays in the order of application. verdicts and rules have one entry for each overlay; the rule of an invalid overlay is
+// nil.
 type taken struct {
 	verdicts []Verdict
 	rules    []*rule
@@ -150,8 +151,8 @@ func StandInPrices(overlays []*v1.NodeOverlay, lookup *requirements.Lookup, type
 	return prices
 }
 
-// rebase returns the basis of a price after the overlay has changed the price. A price that the overlay states is the user's own price and
-// has no range.
+// rebase returns the basis of a price after the overlay has changed the price. If the overlay sets the price itself, it is a price given by
+// the user, without a range.
 func (r *rule) rebase(basis *cloudprovider.PriceBasis) *cloudprovider.PriceBasis {
 	switch {
 	case basis == nil:

@@ -10,26 +10,26 @@ import (
 )
 
 // list is one list of instance types, prepared once for all pools that have it. Its offerings have consecutive indices. For each label key
-// that overlays use, a column has the statement of each offering's instance. Thousands of offerings have only a few different statements,
-// so each statement is compared with an overlay only once.
+// that overlays use, a column has the requirement of each offering's instance, called a statement. Thousands of offerings have only a few
+// different statements, so an overlay is compared with each different statement only once.
 type list struct {
 	types []*cloudprovider.InstanceType
-	// first[i] is the index of the first offering of types[i] among all offerings. One more entry marks the end.
+	// first[i] is the index of the first offering of types[i] among all offerings. An additional last entry is the number of all offerings.
 	first []int
 	// columns has one column for each of keys, in the same order.
 	keys    []string
 	columns []column
 }
 
-// column contains the statements of instances about one key.
+// column contains the statements (requirements) of all offerings' instances for one label key.
 type column struct {
 	// says[offering] is an index into statements.
 	says []int32
-	// statements[0] means no statement: neither the type nor any of its offerings states the key.
+	// statements[0] means that neither the type nor any of its offerings has a requirement for the key.
 	statements []requirements.Requirement
-	// numbers maps a statement to its number. The key of numbers is the value if the statement has exactly one value, as nearly all have;
-	// otherwise it is a NUL and the text of the statement. No label value contains a NUL. The last statement found is cached, because
-	// neighbouring offerings often have the same one.
+	// numbers maps a statement to its number. If the statement has exactly one value, as nearly always, its key in numbers is that value.
+	// Otherwise the key is a NUL character and the text of the statement; no label value contains a NUL. The last result is cached in
+	// lastValue and lastNumber, because neighbouring offerings often have the same statement.
 	numbers    map[string]int32
 	lastValue  string
 	lastNumber int32
@@ -68,8 +68,9 @@ func (l *list) column(key string) *column {
 	return &l.columns[k]
 }
 
-// readType collects the statements of the instances of a type, by the rule of InstanceType.MachineRequirements. The offering's statement
-// has priority. A key that only other offerings state is absent. For a key that no offering states, the type's statement counts.
+// readType collects the statements of the instances of a type, by the rule of InstanceType.MachineRequirements. If the offering has a
+// requirement for the key, this is the statement. If only other offerings have one, the statement is DoesNotExist. If no offering has one,
+// the statement is the type's requirement.
 func (l *list) readType(t *cloudprovider.InstanceType, first int) {
 	for i := range t.Offerings {
 		for r := range t.Offerings[i].Requirements.All {
@@ -94,7 +95,7 @@ func (l *list) readType(t *cloudprovider.InstanceType, first int) {
 	}
 }
 
-// fill gives the statement with this number to all offerings without a statement.
+// fill sets the statement with this number for all offerings without a statement.
 func fill(says []int32, number int32) {
 	for i := range says {
 		if says[i] == unstated {
@@ -124,15 +125,15 @@ func (c *column) number(r requirements.Requirement) int32 {
 	return number
 }
 
-// condition is one requirement of an overlay, for pools with the same labels. says is that of the requirement's column; met[i] is true if
-// statements[i] meets the requirement.
+// condition is one requirement of an overlay, for pools with the same labels. says is the field says of the key's column. met[i] is true if
+// the column's statements[i] meets the requirement.
 type condition struct {
 	says []int32
 	met  []bool
 }
 
-// conditions returns the requirements of want that some offerings of the list meet and others don't. none is true if no offering meets some
-// requirement.
+// conditions returns the requirements of want that some, but not all, offerings of the list meet. none is true if there is a requirement
+// that no offering meets.
 func (l *list) conditions(want requirements.Set, labels requirements.Set) (open []condition, none bool) {
 	for r := range want.All {
 		c := l.column(r.Key())
@@ -157,7 +158,7 @@ func (c *column) judge(labels requirements.Set, want requirements.Requirement) [
 	return met
 }
 
-// signature returns a text that is equal for two pools only if no rule distinguishes their labels.
+// signature returns a text for the labels of a pool. Two pools have equal texts only if every rule treats their labels in the same way.
 func (l *list) signature(labels requirements.Set, rules []*rule) string {
 	var text []byte
 	if labels.Len() == 0 {
@@ -181,7 +182,7 @@ func (l *list) signature(labels requirements.Set, rules []*rule) string {
 }
 
 // meets reports whether an instance with the statement, in a pool with these labels, meets the requirement. If neither the statement nor
-// the labels have the key, only a requirement that accepts its absence is met, even if the key is well known.
+// the labels have the key, only requirements that accept a missing label are met, even if the key is well known.
 func meets(statement requirements.Requirement, stated bool, labels requirements.Set, want requirements.Requirement) bool {
 	key := want.Key()
 	have := labels.Get(key)
@@ -196,8 +197,8 @@ func meets(statement requirements.Requirement, stated bool, labels requirements.
 	return have.Intersects(want) || acceptsAbsence(have) && acceptsAbsence(want)
 }
 
-// acceptsAbsence reports whether the requirement is met by a missing label. It is the rule of package requirements for comparisons without
-// a common value.
+// acceptsAbsence reports whether the requirement is met by a missing label. Package requirements uses the same rule to compare two
+// requirements without a common value.
 func acceptsAbsence(r requirements.Requirement) bool {
 	return r.Operator() == requirements.OpNotIn || r.Operator() == requirements.OpDoesNotExist
 }

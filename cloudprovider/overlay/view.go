@@ -9,21 +9,22 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// view is a list of instance types for all pools whose labels no overlay distinguishes, with the changes by the overlays so far.
+// view is a list of instance types for a group of pools, with the changes by the overlays so far. Every overlay treats the pools of a group
+// in the same way.
 type view struct {
 	list *list
 	// labels are the labels of these pools that overlays use.
 	labels requirements.Set
 	pools  []Pool
-	// prices is indexed like offerings; nil while no overlay states a price.
+	// prices is indexed like offerings; nil while no overlay has set a price.
 	prices []say
-	// capacity is indexed like types; nil while no overlay states a capacity.
+	// capacity is indexed like types; nil while no overlay has set a capacity.
 	capacity [][]share
 	// matches are the indices of the offerings that the current overlay selects, ascending.
 	matches []int32
 }
 
-// say records which overlays state one price or resource, as indices of rules plus 1; 0 means no overlay. The overlay in the field first
+// say records which overlays set one price or resource, as indices of rules plus 1; 0 means no overlay. The overlay in the field first
 // takes effect. The overlay in the field last has the lowest weight so far, so the next overlay can conflict only with it.
 type say struct{ first, last int32 }
 
@@ -34,7 +35,7 @@ func (s *say) add(rule int) {
 	}
 }
 
-// rival returns the earlier rule with the same weight as r, or nil.
+// rival returns the rule that set the same price or resource before, if it has the same weight as r, or else nil.
 func (s say) rival(rules []*rule, r *rule) *rule {
 	if s.last == 0 || rules[s.last-1].weight != r.weight {
 		return nil
@@ -48,7 +49,7 @@ type share struct {
 	say
 }
 
-// newViews makes a view for each group of pools that no overlay distinguishes, in the order of the pools' keys.
+// newViews makes a view for each group of pools that all overlays treat in the same way, in the order of the pools' keys.
 func newViews(pools []Pool, taken taken, lookup *requirements.Lookup) []*view {
 	sorted := slices.Clone(pools)
 	slices.SortStableFunc(sorted, func(a, b Pool) int { return a.Key.Compare(b.Key) })
@@ -93,7 +94,7 @@ func askedLabels(p Pool, keys []string, lookup *requirements.Lookup) requirement
 	return lookup.FromLabels(labels)
 }
 
-// shelf has each distinct list of types once.
+// shelf stores each distinct list of types only once.
 type shelf struct {
 	keys    []string
 	byFirst map[*cloudprovider.InstanceType][]*list
@@ -122,7 +123,7 @@ func (v *view) match(r *rule) {
 	}
 }
 
-// conflict returns the first price or resource of the list that is stated both by the rule and by an earlier rule of equal weight, or nil.
+// conflict returns the first price or resource of the list that the rule and an earlier rule of equal weight both set, or nil.
 func (v *view) conflict(rules []*rule, r *rule) *Conflict {
 	pool := v.pools[0].Key
 	if r.sets() && v.prices != nil {
@@ -203,7 +204,7 @@ func (v *view) matchedTypes(yield func(number int, places []int32) bool) {
 	}
 }
 
-// states reports whether the overlay states the resource.
+// states reports whether the overlay sets the resource.
 func (r *rule) states(name corev1.ResourceName) bool {
 	return slices.ContainsFunc(r.capacity, func(a amount) bool { return a.name == name })
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/internal/spelling"
 )
 
-// Options are what a program passes to the command. The zero value is the program capacityblocks.
+// Options are the settings that a program passes to the command. The program capacityblocks uses the zero value.
 type Options struct {
 	// Connect returns a client of EC2 for a region; empty means the region of the environment. Nil means sdk.Load, with the credentials of
 	// the environment.
@@ -37,7 +37,7 @@ const (
 
 var errInterrupted = errors.New("interrupted")
 
-// New is the command.
+// New returns the command.
 func New(o Options) commands.Command {
 	return commands.Command{
 		Name: "capacity-blocks", Summary: "Find capacity blocks of EC2 with their prices, and buy one after approval",

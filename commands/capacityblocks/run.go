@@ -89,7 +89,7 @@ func (r *run) tag(text string) error {
 	return nil
 }
 
-// check finds missing and invalid flags, and flags that don't go together.
+// check finds missing and invalid flags, and flags that can't be combined.
 func (r *run) check(args []string) error {
 	given := map[string]bool{}
 	r.flags.Visit(func(f *flag.Flag) { given[f.Name] = true })

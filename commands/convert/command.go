@@ -19,7 +19,7 @@ func Main() int {
 	})
 }
 
-// Command is convert as a command of a larger program.
+// Command returns convert as a command of a larger program.
 func Command() commands.Command {
 	return commands.Command{
 		Name: "convert", Summary: "Convert manifests of older generations of Karpenter's API", Arguments: "FILE|DIR|- ...",

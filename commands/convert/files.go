@@ -11,7 +11,7 @@ import (
 // writeFiles writes each file with converted objects to the same relative path in dir. Other files are not written. No file is overwritten:
 // an existing file may have been changed by hand.
 func writeFiles(dir string, files []rewrittenFile) error {
-	// Existing files are reported before the first file is written.
+	// Report existing files as errors before the first file is written.
 	taken := map[string]string{}
 	for i := range files {
 		f := &files[i]

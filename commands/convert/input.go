@@ -21,8 +21,8 @@ type input struct {
 	below string
 }
 
-// readInputs reads files, folders and standard input in the order they are named; files of a folder are sorted by name. In a folder, only
-// files with the extension .yaml, .yml or .json are read.
+// readInputs reads files, folders and standard input in the order of the arguments. The files of a folder are sorted by name. In a folder,
+// only files with the extension .yaml, .yml or .json are read.
 func readInputs(o options, stdin io.Reader) ([]input, error) {
 	var inputs []input
 	left := int64(convert.MaxBytes)

@@ -25,9 +25,9 @@ const (
 	outputName = "name"
 )
 
-// options are the command line, read and checked.
+// options are the parsed and validated settings of the command line.
 type options struct {
-	// program is what messages call the command.
+	// program is the name of the command in messages.
 	program string
 	// inputs are files, folders or "-"; at least one.
 	inputs    []string
@@ -42,12 +42,12 @@ type options struct {
 	outputDir string
 	// inPlace changes the files of the input, and diff prints how they would change.
 	inPlace, diff bool
-	// allowVariables accepts input with variables; variables are the variables of the input.
+	// allowVariables accepts input with variables; variables are those found in the input.
 	allowVariables bool
 	variables      *variables
-	// allowEmpty takes input without anything to convert.
+	// allowEmpty accepts input without objects to convert.
 	allowEmpty bool
-	// version prints the build information, and nothing else happens.
+	// version means that the command only prints the build information.
 	version bool
 	convert convert.Options
 }
@@ -114,7 +114,7 @@ func (l *commandLine) boolean(into *bool, name, usage string) {
 // The method also declares name as a short form of another flag.
 func (l *commandLine) also(name, of string) { l.flags.Var(l.flags.Lookup(of).Value, name, "") }
 
-// options returns the options after the flags were parsed; rest are the other arguments.
+// options returns the options after the flags were parsed; rest are the arguments that are not flags.
 func (l *commandLine) options(rest []string) (options, error) {
 	o := l.read
 	o.inputs = append(slices.Clone(l.named), rest...)
@@ -122,7 +122,7 @@ func (l *commandLine) options(rest []string) (options, error) {
 	return o, o.check(l.to)
 }
 
-// parseOptions reads the command line of the program convert. Flags may stand before, between and after other arguments.
+// parseOptions reads the command line of the program convert. Flags may be before, between and after other arguments.
 func parseOptions(args []string) (options, error) {
 	l := newCommandLine("convert")
 	l.boolean(&l.read.version, "version", "")

@@ -32,13 +32,13 @@ type rewriter struct {
 	objects map[documentKey][]convert.Converted
 	// before are the documents as they were read, as JSON.
 	before []string
-	// variables are put back into the files; nil if there are none.
+	// variables replace their stand-ins in the files; nil if the input has no variables.
 	variables *variables
 	// others counts the documents of other kinds, which stay as they are.
 	others int
 }
 
-// documentKey is a document of a file; documents count from 1.
+// documentKey identifies a document of a file by its number, from 1.
 type documentKey struct {
 	source   string
 	document int
@@ -62,8 +62,8 @@ func newRewriter(documents []convert.Document) *rewriter {
 	return r
 }
 
-// rewrite returns the files with the converted objects in the place of the originals. Everything else in the files stays as it is: other
-// documents, and in changed documents the comments, the order of keys and the spelling of unchanged values.
+// rewrite returns the files with the converted objects in the place of the originals. Other documents stay unchanged. In changed documents,
+// the comments, the order of keys and the spelling of unchanged values stay.
 func (r *rewriter) rewrite(inputs []input, objects []convert.Converted) ([]rewrittenFile, error) {
 	for _, o := range objects {
 		key := documentKey{o.Position.Source, o.Position.Document}
@@ -108,8 +108,8 @@ func (r *rewriter) file(in input) (rewrittenFile, error) {
 	return f, nil
 }
 
-// document returns text, which is one document, with the converted objects in place of the originals, or unchanged if no object has
-// changed.
+// document replaces the original objects in text, which is one document, by the converted objects. If the conversion changed no object, it
+// returns text unchanged.
 func (r *rewriter) document(text []byte, objects []convert.Converted) ([]byte, error) {
 	if len(objects) == 0 || !slices.ContainsFunc(objects, r.differs) && !hasMore(objects) {
 		return text, nil
@@ -212,8 +212,8 @@ func withLineEnd(text []byte) []byte {
 	return text
 }
 
-// documentsOf divides a file at separator lines ("---", perhaps followed by a space or tab and more text), as the decoder does. Such a line
-// belongs to the document after it. A line of three dots ends a document.
+// documentsOf divides a file at separator lines ("---", perhaps followed by a space or tab and more text), as the decoder does. A separator
+// line belongs to the document after it. A line of three dots ends a document.
 func documentsOf(data []byte) [][]byte {
 	var list [][]byte
 	start, pos := 0, 0

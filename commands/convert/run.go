@@ -24,7 +24,7 @@ import (
 const (
 	// exitConverted means that the manifests were printed.
 	exitConverted = 0
-	// exitInput: bad input or usage, under --strict also a field that its kind does not have; nothing was printed.
+	// exitInput: the input or usage is wrong; under --strict, also an unknown field is wrong input. No manifest was printed.
 	exitInput = 1
 	// exitLost: an object was left out, or an object would have lost data under --strict.
 	exitLost = 2
@@ -145,10 +145,10 @@ func (o options) convertInputs(inputs []input, stdout, stderr io.Writer) (int, e
 	return exitConverted, nil
 }
 
-// keepsOthers reports whether documents of other kinds stay as they are, because files are changed in place or compared.
+// keepsOthers reports whether documents of other kinds stay unchanged, because files are changed in place or compared.
 func (o options) keepsOthers() bool { return o.inPlace || o.diff }
 
-// rewriteFiles carries out --in-place or --diff. It prints what has changed, and how many documents of other kinds have stayed as they are.
+// rewriteFiles carries out --in-place or --diff. It prints the changes, and how many documents of other kinds stayed unchanged.
 func (o options) rewriteFiles(r *rewriter, inputs []input, result convert.Result, failed bool, stdout, stderr io.Writer) (int, error) {
 	files, err := r.rewrite(inputs, result.Objects)
 	if err != nil {
@@ -172,7 +172,7 @@ func (o options) rewriteFiles(r *rewriter, inputs []input, result convert.Result
 	return exitConverted, nil
 }
 
-// placeholder matches a value that something else fills in later: ${NAME} or $(NAME).
+// placeholder matches a placeholder for a value that another tool inserts later: ${NAME} or $(NAME).
 var placeholder = regexp.MustCompile(`\$[{(][A-Za-z_][A-Za-z0-9_]*[})]`)
 
 // aboutPlaceholders returns advice if an error among the warnings quotes a placeholder, and "" otherwise.
@@ -192,7 +192,7 @@ func validatePool() func(*api.NodePool) field.ErrorList {
 	return func(pool *api.NodePool) field.ErrorList { return requirements.ValidateNodePool(pool, lookup) }
 }
 
-// validateRequirements returns a function that does the same for the requirements of NodeClaims and NodeOverlays.
+// validateRequirements returns a function that finds such errors in the requirements of NodeClaims and NodeOverlays.
 func validateRequirements() func([]api.NodeSelectorRequirementWithMinValues, *field.Path) field.ErrorList {
 	lookup := instancetype.Vocabulary().Compile()
 	return func(entries []api.NodeSelectorRequirementWithMinValues, path *field.Path) field.ErrorList {
@@ -231,7 +231,7 @@ func (o options) print(objects []convert.Converted, stdout io.Writer) error {
 	}
 }
 
-// codesOf lists the codes of warnings, each once.
+// codesOf lists the codes of warnings, without duplicates.
 func codesOf(warnings conversion.Warnings) string {
 	var codes []string
 	for _, w := range warnings {

@@ -67,8 +67,8 @@ func takeSettings(documents []convert.Document) ([]convert.Document, *settings.L
 	return rest, found, nil
 }
 
-// settle decides which settings apply: those of --settings take precedence over those in the inputs. It prints problems of the settings.
-// With --strict, unknown settings are an error.
+// settle decides which settings apply: the settings of --settings take precedence over the settings in the inputs. It prints problems of
+// the settings. With --strict, unknown settings are an error.
 func (o *options) settle(documents []convert.Document, stderr io.Writer) ([]convert.Document, error) {
 	documents, found, err := takeSettings(documents)
 	if err != nil {

@@ -13,7 +13,7 @@ const (
 	maxCells = 4_000_000
 )
 
-// edit is a line of a difference: ' ', '-' or '+', and the text with its line end.
+// edit is a line of a diff: sign is ' ', '-' or '+', and text is the line with its line end.
 type edit struct {
 	sign byte
 	text string
@@ -92,7 +92,7 @@ func editsOf(before, after []string) []edit {
 	return slices.Concat(head, middle(before, after), tail)
 }
 
-// middle returns the edits between two lists: it keeps the longest list of lines that both have in the same order.
+// middle returns the edits between two lists of lines. Unchanged lines are a longest common subsequence of both lists.
 func middle(before, after []string) []edit {
 	n, m := len(before), len(after)
 	var out []edit
@@ -105,7 +105,7 @@ func middle(before, after []string) []edit {
 		}
 		return out
 	}
-	common := make([]int32, (n+1)*(m+1)) // the length of the longest common list of before[i:] and after[j:], for each i and j
+	common := make([]int32, (n+1)*(m+1)) // the length of the longest common subsequence of before[i:] and after[j:], for each i and j
 	at := func(i, j int) *int32 { return &common[i*(m+1)+j] }
 	for i := n - 1; i >= 0; i-- {
 		for j := m - 1; j >= 0; j-- {

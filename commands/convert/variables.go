@@ -14,22 +14,23 @@ import (
 	"github.com/drawknife/drawknife/aws/convert"
 )
 
-// variable matches a text that something else fills in before the manifests are applied: ${NAME}, $(NAME) or <NAME>.
+// variable matches a variable, which another tool replaces by a value before the manifests are applied: ${NAME}, $(NAME) or <NAME>.
 var variable = regexp.MustCompile(`\$\{[A-Za-z_][^}\s]*\}|\$\([A-Za-z_][A-Za-z0-9_.]*\)|<[A-Z][A-Z0-9_-]*>`)
 
 // numeric matches a line with a field that holds a quantity or a number.
 var numeric = regexp.MustCompile(`^\s*(- +)?["']?(cpu|memory|ephemeral-storage|pods|nodes|volumeSize|iops|maxPods|podsPerCore|[a-z0-9.-]+/[a-zA-Z0-9._-]+)["']?\s*:`)
 
 const (
-	// standInPrefix and standInSuffix enclose the number of a variable in its stand-in. In a text, the stand-in must be a valid name.
+	// standInPrefix and standInSuffix enclose the number of a variable in its stand-in. A stand-in for text must be a valid Kubernetes
+	// name.
 	standInPrefix, standInSuffix = "dkvar", "z"
 	// firstNumber is the first stand-in for a variable in a field that holds a number.
 	firstNumber = 20001
 )
 
-// The type variables replaces variables with stand-ins: names in texts, and numbers where a field holds a number.
+// The type variables replaces variables with stand-ins: names in text fields, and numbers in numeric fields.
 type variables struct {
-	standIns map[string]string // by isNumber ("true" or "false") followed by the spelling
+	standIns map[string]string // the key is isNumber ("true" or "false") followed by the variable's spelling
 	spelling map[string]string // by stand-in
 	next     int
 	all      []byte
@@ -114,7 +115,7 @@ func (v *variables) lost(before []string, objects []convert.Converted) []string 
 	return slices.Compact(list)
 }
 
-// checkVariables refuses a conversion that computes with the value of a variable, or drops it.
+// checkVariables refuses a conversion that needs the value of a variable, or drops the variable.
 func (o options) checkVariables(v *variables, r *rewriter, objects []convert.Converted) error {
 	if v == nil || o.convert.Force {
 		return nil

@@ -1,5 +1,5 @@
-// Package yamledit changes a YAML document so that it has another value. Wherever the value stays the same, it keeps what people wrote:
-// comments, the order of keys, quotes, line breaks and the spelling of numbers. It also keeps them in parts that move to another place.
+// Package yamledit changes a YAML document so that it has another value. It preserves the text of unchanged parts: comments, the order of
+// keys, quotes, line breaks and the spelling of numbers. It also preserves this text if a part moves to another position.
 //
 //	text, err := yamledit.Apply(document, value)
 package yamledit

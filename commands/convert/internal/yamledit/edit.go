@@ -15,8 +15,8 @@ import (
 const maxDepth = 100
 
 // Apply returns a document with the value want: maps with string keys, lists, strings, numbers, booleans and nil, as encoding/json decodes
-// them. The text is one YAML document, with or without the line "---". Texts with anchors, and parts that cannot be edited line by line,
-// are encoded again as far as needed. The result always has the value want.
+// them. The text is one YAML document, with or without the line "---". If a text has anchors, or parts of it can't be edited line by line,
+// the text or these parts are encoded again. The result always has the value want.
 func Apply(text []byte, want any) ([]byte, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
@@ -116,12 +116,12 @@ type editor struct {
 	text []byte
 	// lines are the lines of text, with their line ends.
 	lines []string
-	// compact says that the items of a list in a mapping are not indented.
+	// compact is true if the items of a list are not indented relative to the key of the list.
 	compact bool
-	// left contains the blocks that do not stay in their old place: entries of mappings, and items of lists. The function identity makes
-	// its keys.
+	// left contains the blocks that do not stay at their old position: entries of mappings, and items of lists. Its keys are results of
+	// identity.
 	left map[string][]block
-	// wanted is true for each part of the wanted value. The function identity makes its keys.
+	// wanted contains each part of the wanted value. Its keys are results of identity.
 	wanted map[string]bool
 }
 
@@ -143,7 +143,8 @@ func newEditor(text []byte, root *yaml.Node) *editor {
 	return e
 }
 
-// compactOf reports whether the first block list that is the value of a key has its dashes in the column of the key.
+// compactOf looks for the first block list that is the value of a key. It reports whether the dashes of this list are in the same column as
+// the key.
 func compactOf(n *yaml.Node) bool {
 	if n.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -171,7 +172,7 @@ func (e *editor) document(root *yaml.Node, want map[string]any) []byte {
 	return []byte(out.String())
 }
 
-// identity returns the key that left and wanted use for the entry with this name and value; name is "" for a list item.
+// identity returns the key of the maps left and wanted for the entry with this name and value; name is "" for a list item.
 func identity(name string, value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -180,7 +181,7 @@ func identity(name string, value any) string {
 	return name + "\x00" + string(text)
 }
 
-// note adds all entries and items in want to e.wanted, so that mapping knows which of the removed entries only move to another place.
+// note adds all entries and items in want to e.wanted, so that mapping can detect removed entries that only move to another position.
 func (e *editor) note(want any) {
 	switch v := want.(type) {
 	case map[string]any:
@@ -196,8 +197,8 @@ func (e *editor) note(want any) {
 	}
 }
 
-// collect adds to e.left the blocks of n that do not stay where they are, because want lacks them or has another value. If such a block
-// moves, its text can be used again. Lines before least belong to other nodes.
+// collect adds to e.left the blocks of n that want lacks or for which it has another value. If such a block only moves to another position,
+// its text can be used again. Lines before line least belong to other nodes.
 func (e *editor) collect(n *yaml.Node, want any, least int) {
 	switch {
 	case isBlockMapping(n):
@@ -244,7 +245,7 @@ func (e *editor) mapping(n *yaml.Node, want map[string]any, from, end int) []str
 		next, stays := want[key.Value]
 		switch {
 		case !stays && e.wanted[identity(key.Value, valueOf(value))]:
-			// The entry moves to another place, together with its comments.
+			// The entry moves to another position, together with its comments.
 		case !stays:
 			out = append(out, e.comments(lines)...)
 		case equal(key.Value, valueOf(value), next):
@@ -265,7 +266,7 @@ func (e *editor) mapping(n *yaml.Node, want map[string]any, from, end int) []str
 		for i, line := range out {
 			if t := strings.TrimSpace(line); t != "" && t[0] != '#' {
 				out[i] = prefix + line[n.Column-1:]
-				// Comments above this line are now above the dash; they still belong to the item.
+				// Comments above this line are now above the dash of the list item, and still belong to this item.
 				break
 			}
 		}
@@ -273,8 +274,7 @@ func (e *editor) mapping(n *yaml.Node, want map[string]any, from, end int) []str
 	return out
 }
 
-// comments returns the empty lines and comments at the beginning of lines, which are those of a removed entry, or nil if they contain no
-// comment.
+// comments gets the lines of a removed entry, and returns the empty lines and comments at their beginning, or nil if there is no comment.
 func (e *editor) comments(lines []string) []string {
 	n := 0
 	for n < len(lines) {
@@ -313,10 +313,10 @@ func (e *editor) entry(key, value *yaml.Node, next any, at span, lines []string)
 	return append(slices.Clone(lines[:top]), e.encoded(merged, key.Column-1)...)
 }
 
-// longest is how long a line with a mapping or list in flow style ({} or []) may become.
+// longest is the maximum length of a line with a mapping or list in flow style ({} or []).
 const longest = 120
 
-// breakLong changes mappings and lists from flow style ({} or []) to block style if their line has become longer than longest.
+// breakLong changes mappings and lists from flow style ({} or []) to block style if their line would be longer than longest.
 func (e *editor) breakLong(n *yaml.Node, indent int) {
 	if n.Style&yaml.FlowStyle != 0 && len(e.encode(n, 0))+indent > longest {
 		n.Style &^= yaml.FlowStyle

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// merge returns a node with the value want. If old and want are both mappings, lists or scalars, it keeps old's comments, and for mappings
-// and lists also the styles and the order of keys.
+// merge returns a node with the value want. If old and want are of the same kind (mapping, list or scalar), the node has the comments of
+// old. For mappings and lists it also has the styles and the order of keys of old.
 func (e *editor) merge(old *yaml.Node, want any, name string) *yaml.Node {
 	if equal(name, valueOf(old), want) {
 		return old
@@ -131,8 +131,8 @@ func (e *editor) encoded(n *yaml.Node, indent int) []string {
 	return slices.Collect(strings.Lines(string(e.encode(n, indent))))
 }
 
-// equal reports whether two values mean the same. name is the key of both values, or "": it decides whether they are quantities or
-// durations, which may be spelled in several ways.
+// equal reports whether two values mean the same. name is the key of both values, or "" for list items. It decides whether the values are
+// quantities or durations, which can be spelled in several ways.
 func equal(name string, a, b any) bool {
 	switch x := a.(type) {
 	case map[string]any:
@@ -162,8 +162,8 @@ func equal(name string, a, b any) bool {
 	return reflect.DeepEqual(a, b) || sameAmount(name, a, b)
 }
 
-// sameAmount reports whether a and b are spellings of the same quantity or duration, such as 1000 and 1k, or 720h and 720h0m0s. It knows
-// from name what the field holds.
+// sameAmount reports whether a and b are spellings of the same quantity or duration, such as 1000 and 1k, or 720h and 720h0m0s. The name of
+// the field determines whether it contains a quantity or a duration.
 func sameAmount(name string, a, b any) bool {
 	amounts := []string{"cpu", "memory", "ephemeral-storage", "pods", "volumeSize"}
 	durations := []string{"expireAfter", "consolidateAfter", "terminationGracePeriod", "duration"}

@@ -60,7 +60,7 @@ func (e *editor) item(value any, column int) []string {
 	return e.encoded(&yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{nodeOf(value)}}, column-1)
 }
 
-// moved returns the lines of a block, shifted to column, without the empty lines above line top and at the end.
+// moved returns the lines of a block, indented so that it begins at column. Empty lines above line top and at the end are left out.
 func moved(b block, column int) []string {
 	shift := column - b.column
 	var out []string

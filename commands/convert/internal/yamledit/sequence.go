@@ -80,8 +80,8 @@ func (e *editor) sequence(n *yaml.Node, want []any, from, end int) []string {
 	return append(out, e.lines[spans[len(spans)-1].to:end]...)
 }
 
-// pairs returns, for each wanted item, the index of the old item that it comes from: an equal item, or else an item with the same name,
-// key, id, deviceName or metadata. The index is -1 if no old item matches.
+// pairs returns, for each wanted item, the index of the matching old item: an equal item, or else an item with the same name, key, id,
+// deviceName or metadata. The index is -1 if no old item matches.
 func pairs(old, want []any) []int {
 	pair := make([]int, len(want))
 	taken := make([]bool, len(old))

@@ -6,11 +6,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// span is a range of lines, counted from 0. Line to is not included.
+// span is a range of lines, counted from 0. The line with index to is not included.
 type span struct{ from, to int }
 
-// spans returns the lines of each entry of a block mapping or each item of a block list. No span begins before least. Comments belong to
-// the entry or item below them.
+// spans returns the lines of each entry of a block mapping or each item of a block list. No span begins before least. A comment belongs to
+// the entry or item below the comment.
 func (e *editor) spans(n *yaml.Node, least, end int) []span {
 	step := 1
 	if n.Kind == yaml.MappingNode {
@@ -39,7 +39,7 @@ func (e *editor) start(n *yaml.Node, i int) int {
 	if n.Kind == yaml.MappingNode || item.Line <= 0 {
 		return item.Line
 	}
-	// The item of a list may begin below its dash.
+	// A list item may begin on a line below its dash.
 	for line := item.Line; line >= 1 && line <= len(e.lines); line-- {
 		text := e.lines[line-1]
 		if len(text) >= n.Column && text[n.Column-1] == '-' && strings.TrimSpace(text[:n.Column-1]) == "" || line == n.Line {
@@ -49,8 +49,8 @@ func (e *editor) start(n *yaml.Node, i int) int {
 	return item.Line
 }
 
-// above returns the index of the first of the empty lines and comments directly above line from, or from if there are none. It stops at
-// line least, and at comments that are indented further than column.
+// above returns the index of the first line in the block of empty lines and comments directly above line from, or from if there is no such
+// block. The block does not extend above line least, nor to comments that are indented further than column.
 func (e *editor) above(from, column, least int) int {
 	for from > least {
 		line := strings.TrimSpace(e.lines[from-1])
@@ -62,8 +62,8 @@ func (e *editor) above(from, column, least int) int {
 	return from
 }
 
-// below returns the index after the last line of the entry (or of the list item, if list is true) that begins in line from, at column.
-// Lines from end on are not part of it.
+// below returns the index after the last line of the entry (or of the list item, if list is true) that begins in line from, at column. The
+// entry ends before line end at the latest.
 func (e *editor) below(from, column, end int, list bool) int {
 	to := from + 1
 	for line := from + 1; line < end; line++ {
