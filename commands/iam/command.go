@@ -18,7 +18,7 @@ func Main() int {
 	})
 }
 
-// Command is iam as a command of a larger program.
+// Command returns iam as a command of a larger program.
 func Command() commands.Command {
 	return commands.Command{
 		Name: "iam", Summary: "Write the policies, roles, queue and rules that a cluster needs in an AWS account",

@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/internal/version"
 )
 
-// helpText is what --help prints.
+// helpText is the text that --help prints.
 //
 //go:embed help.txt
 var helpText string
@@ -132,7 +132,7 @@ func generate(args []string, stdout io.Writer, wrote func(string)) error {
 	return l.generate(l.flags.Args(), stdout, wrote)
 }
 
-// generate makes the documents, writes files if there is a folder for them, and prints what --output asks for.
+// generate makes the documents, writes them to files if the user names a folder, and prints them in the form of --output.
 func (l *commandLine) generate(arguments []string, stdout io.Writer, wrote func(string)) error {
 	if len(arguments) > 0 {
 		return fmt.Errorf("%q: arguments are not accepted, only flags", arguments[0])
@@ -199,7 +199,7 @@ func show(output string, s iam.Settings, setup iam.Setup, stdout io.Writer) erro
 	return nil
 }
 
-// document is what -o json prints: a setup with apiVersion and kind. Keys are never renamed or removed.
+// document is the output of -o json: a setup with apiVersion and kind. Keys are never renamed or removed.
 type document struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

@@ -19,7 +19,7 @@ func Main() int {
 	})
 }
 
-// Command is launchtemplate as a command of a larger program, with the name "template".
+// Command returns launchtemplate as a command of a larger program, with the name "template".
 func Command() commands.Command {
 	return commands.Command{
 		Name: "template", Summary: "Print the EC2 launch template and the user data of an EC2NodeClass", Arguments: "FILE|- ...",

@@ -89,7 +89,7 @@ func (all *objects) add(document []byte, inList bool) error {
 	}
 	switch {
 	case kind.Kind == "" && kind.APIVersion == "":
-		return nil // a document that has only comments
+		return nil // the document has only comments
 	case kind.Kind == "List" && inList:
 		return errors.New("a List in a List: write all items in one List")
 	case kind.Kind == "List":
@@ -142,7 +142,7 @@ func decode(document []byte, object any) error {
 	return errors.Join(strict...)
 }
 
-// sentences returns an error with each fault on a separate line.
+// sentences returns an error whose message has each fault on a separate line.
 func sentences(errs field.ErrorList) error {
 	lines := make([]string, 0, len(errs))
 	for _, e := range errs {

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/internal/spelling"
 )
 
-// helpText is what --help prints.
+// helpText is the text that --help prints.
 //
 //go:embed help.txt
 var helpText string
@@ -32,27 +32,27 @@ const (
 	defaultDNS         = "172.20.0.10"
 )
 
-// options are the command line, read and checked.
+// options are the parsed and validated settings of the command line.
 type options struct {
-	// program is what messages call the command.
+	// program is the name of the command in messages.
 	program string
 	// inputs are files or "-"; at least one.
 	inputs  []string
 	cluster launchtemplate.Cluster
-	// class and pool are the names of the objects to use; they may be empty if the input has only one of the kind.
+	// class and pool are the names of the objects to use; each may be empty if the input has only one object of this kind.
 	class, pool string
 	capacity    string
-	// instanceTypes are names; if empty, the default is used.
+	// instanceTypes are names of instance types; if empty, options.types chooses them.
 	instanceTypes []string
 	reservation   string
-	// ami, securityGroups and instanceProfile replace those in the status of the class.
+	// ami, securityGroups and instanceProfile replace the values in the status of the class.
 	ami             string
 	securityGroups  []string
 	instanceProfile string
 	placementGroup  string
 	efa, enclaves   bool
 	output          string
-	// version prints the build information, and nothing else happens.
+	// version means that the command only prints the build information.
 	version bool
 }
 
@@ -109,7 +109,7 @@ func (l *commandLine) options(inputs []string) (options, error) {
 	return o.complete()
 }
 
-// parseOptions reads the command line of the program launchtemplate. Flags may stand before, between and after the inputs.
+// parseOptions reads the command line of the program launchtemplate. Flags may be before, between and after the inputs.
 func parseOptions(args []string) (options, error) {
 	l := newCommandLine("launchtemplate")
 	l.flags.BoolVar(&l.read.version, "version", false, "")
@@ -147,7 +147,7 @@ func list(flag, text string) ([]string, error) {
 	return entries, nil
 }
 
-// complete checks the options and fills in values that follow from others.
+// complete checks the options, and sets options that follow from other options.
 func (o options) complete() (options, error) {
 	for _, choice := range []struct {
 		flag, value string

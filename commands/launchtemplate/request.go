@@ -18,10 +18,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// unresolved replaces values that were not looked up in the account. EC2 does not accept it as an id.
+// unresolved is a placeholder for values that must be looked up in the account. EC2 does not accept it as an id.
 const unresolved = "UNRESOLVED"
 
-// request returns the request for a launch template, with notes on assumptions.
+// request returns the request for a launch template, and notes about its assumptions.
 func (o options) request(class *awsv1.EC2NodeClass, pool *v1.NodePool) (launchtemplate.Request, []string, error) {
 	class = class.DeepCopy()
 	notes := o.resolve(class)
@@ -39,7 +39,8 @@ func (o options) request(class *awsv1.EC2NodeClass, pool *v1.NodePool) (launchte
 	}, notes, nil
 }
 
-// resolve completes the class's status: from the flags, from ids in the class's selector terms, or with a placeholder.
+// resolve sets missing values in the class's status. They come from the flags or from ids in the class's selector terms, or are
+// placeholders.
 func (o options) resolve(class *awsv1.EC2NodeClass) (notes []string) {
 	status := &class.Status
 	if o.ami != "" {
@@ -102,14 +103,15 @@ func (o options) claim(class *awsv1.EC2NodeClass, pool *v1.NodePool) *v1.NodeCla
 	return claim
 }
 
-// types returns the types of --instance-types; without that flag, the types that the pool allows; without a pool, m5.large.
+// types returns the types of --instance-types. Without that flag it returns the types that the pool allows, or m5.large if there is no
+// pool.
 func (o options) types(class *awsv1.EC2NodeClass, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	facts, err := catalog.Embedded()
 	if err != nil {
 		return nil, err
 	}
-	// The built-in facts are those of one region. The class may have subnets in another region: zones don't change a template, so leave
-	// them out.
+	// The built-in catalogue is for one region, but the class may have subnets in another region. Zones don't change a template, so the
+	// subnets are left out.
 	anywhere := class.DeepCopy()
 	anywhere.Status.Subnets = nil
 	all, err := instancetype.Resolve(facts, anywhere, instancetype.Options{})

@@ -143,7 +143,7 @@ func choices(templates []launchtemplate.Template) string {
 	return text
 }
 
-// asJSON returns one object, or a list if there are several.
+// asJSON returns one template as an object, or several templates as a list.
 func asJSON(templates []launchtemplate.Template) ([]byte, error) {
 	var value any = templates
 	if len(templates) == 1 {

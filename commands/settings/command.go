@@ -34,10 +34,10 @@ const (
 	outputYAML = "yaml"
 )
 
-// program is what messages call the command.
+// program is the name of the command in messages.
 const program = "drawknife settings"
 
-// Command is the command "settings".
+// Command returns the command "settings".
 func Command() commands.Command {
 	return commands.Command{
 		Name: "settings", Summary: "Show what settings of any generation mean to the controller", Arguments: "FILE ...",
@@ -137,8 +137,8 @@ func (o *options) check() error {
 	return nil
 }
 
-// load combines the values of --set and of the files. Values of --set take precedence over the files; if several files have a setting, the
-// last file counts.
+// load combines the values of --set and of the files. Values of --set take precedence over the files; if several files have the same
+// setting, the value in the last file is used.
 func (o *options) load() (*settings.Loaded, error) {
 	set := flag.NewFlagSet(program, flag.ContinueOnError)
 	set.SetOutput(io.Discard)
@@ -163,7 +163,7 @@ func (o *options) load() (*settings.Loaded, error) {
 	return settings.Combine(layers...)
 }
 
-// document is what -o json prints. Keys are never renamed or removed.
+// document is the output of -o json. Keys are never renamed or removed.
 type document struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`

@@ -30,8 +30,8 @@ func indexArchitectures(snapshot *scheduling.Snapshot) architectures {
 	return of
 }
 
-// restrictImages keeps pods off nodes of architectures for which their images are not built. It knows these architectures from --images and
-// annotations.
+// restrictImages prevents pods from being planned on nodes of architectures for which their images are not built. --images and annotations
+// say for which architectures images are built.
 func (s *simulation) restrictImages(snapshot *scheduling.Snapshot) (*scheduling.Snapshot, error) {
 	var known images.Known
 	if s.images != "" {
@@ -47,8 +47,8 @@ func (s *simulation) restrictImages(snapshot *scheduling.Snapshot) (*scheduling.
 	return images.Restrict(snapshot, known)
 }
 
-// remarkOnImages says for how many pods the plan assumes that their images are built for the architecture of their new node: neither the
-// pod, nor --images, nor the NodePool decides it.
+// remarkOnImages prints for how many pods the plan assumes that their images are built for the architecture of their new node. These are
+// pods for which neither the pod itself nor --images nor the NodePool determines the architecture.
 func (s *simulation) remarkOnImages(snapshot *scheduling.Snapshot, plan *scheduling.Plan) {
 	decided := make(map[string]bool)
 	for i := range snapshot.NodePools {

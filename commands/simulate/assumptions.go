@@ -10,14 +10,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// assumptions are facts that the answer depends on, and that neither the input nor AWS states. They are part of the answer. Nil has none.
+// assumptions are assumed facts on which the result depends, because neither the input nor AWS contains them. They are part of the result.
+// Nil means that there are none.
 type assumptions struct {
 	lines []string
 	// estimated is true for each pair of instance type and capacity type whose price is an estimate.
 	estimated map[[2]string]bool
 }
 
-// assumptionsOf returns the assumptions of a snapshot, and the estimates among its prices, or nil if there are none.
+// assumptionsOf returns the assumptions of a snapshot and its estimated prices, or nil if it has neither.
 func assumptionsOf(snapshot *scheduling.Snapshot) *assumptions {
 	a := &assumptions{lines: snapshot.Assumptions, estimated: make(map[[2]string]bool)}
 	for _, types := range snapshot.Catalogs {
@@ -65,9 +66,9 @@ func (a *assumptions) write(w io.Writer) {
 	}
 }
 
-// inRegion converts the built-in catalogue to the region that --region or the cluster's nodes name, with the zones of the nodes. Without
-// --region, the catalogue is used unchanged if the nodes name no region, or several; if there are nodes, the snapshot records that the
-// region is a guess. Catalogues from the user, and the answers of AWS, state their own region: they are returned unchanged.
+// inRegion converts the built-in catalogue to the region of --region, or else of the cluster's nodes, with the zones of the nodes. If there
+// is no --region and the nodes are in no known region or in several, the catalogue stays unchanged; if there are nodes, the snapshot
+// records that the region is a guess. Catalogues from the user or from AWS have a region of their own and are returned unchanged.
 func (s *simulation) inRegion(facts *catalog.Catalog, snapshot *scheduling.Snapshot) (*catalog.Catalog, error) {
 	if s.provider != providerFile || s.catalog != "" {
 		return facts, nil

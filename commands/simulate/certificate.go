@@ -31,7 +31,7 @@ type certificateType struct {
 	Multipliers map[string]float64 `json:"multipliers"`
 	// RuleMultipliers are left out if there are none.
 	RuleMultipliers map[string]float64 `json:"ruleMultipliers,omitempty"`
-	// Whole is left out if nothing is counted in whole pods.
+	// Whole is left out if the proof counts no whole pods.
 	Whole []planning.CertificateCount `json:"whole,omitempty"`
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// nodeClasses are the EC2NodeClasses of an input by name. The keys contain the generation, so that classes of v1alpha5 have separate keys.
+// nodeClasses are the EC2NodeClasses of an input by name. The keys contain the generation, so that a class of v1alpha5 and a later class
+// with the same name have different keys.
 type nodeClasses map[v1.PoolKey]*awsv1.EC2NodeClass
 
 func classesOf(loaded *manifests.Result) nodeClasses {
@@ -41,8 +42,8 @@ func (c nodeClasses) named(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
 	return c[key]
 }
 
-// effective returns the class with which the pool's nodes are launched. A kubelet block that the pool has from v1beta1 or v1alpha5 replaces
-// that of the class. effective returns nil if the class is not known and the pool has no such block.
+// effective returns the class with which the pool's nodes are launched. A kubelet block from a v1beta1 or v1alpha5 version of the pool
+// replaces the block of the class. effective returns nil if the class is not known and the pool has no such block.
 func (c nodeClasses) effective(pool *scheduling.NodePool) (*awsv1.EC2NodeClass, error) {
 	class := c.named(pool)
 	if _, ok := pool.Object.Annotations[v1beta1.KubeletAnnotationKey]; !ok {

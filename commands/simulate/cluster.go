@@ -19,11 +19,11 @@ type clusterOptions struct {
 	context, kubeconfig string
 	// namespace restricts the pods that are planned to one namespace; empty for all.
 	namespace string
-	// all asks to read the cluster of the current context.
+	// all means that the cluster of the current context is read, with the pods of all namespaces.
 	all bool
 	// save is the file to which the objects that were read are written; empty if they are not saved.
 	save string
-	// kubectl is the program; if empty, it is searched in the folders of PATH.
+	// kubectl is the path of the program kubectl; if empty, it is searched in the folders of PATH.
 	kubectl string
 }
 
@@ -44,8 +44,8 @@ func (l *commandLine) addCluster() {
 	l.text(&c.save, "save", "write the objects that were read from the cluster to this `FILE`, as JSON that only you can read (mode 0600); use it later as an input")
 }
 
-// clusterKinds returns the resources that plans depend on, by the names that "kubectl api-resources -o name" prints. A cluster need not
-// have all of them.
+// clusterKinds returns the resources that plans depend on, by the names that "kubectl api-resources -o name" prints. A cluster may lack
+// some of these resources.
 func clusterKinds() []string {
 	return []string{
 		"nodes", "pods", "daemonsets.apps", "replicasets.apps", "statefulsets.apps", "replicationcontrollers", "services", "namespaces",
@@ -91,7 +91,7 @@ func (s *simulation) readCluster(ctx context.Context) (manifests.Source, error) 
 	return manifests.Source{Name: "the cluster", Data: data}, nil
 }
 
-// kubectl runs kubectl and returns what it prints.
+// kubectl runs kubectl and returns its output.
 func (s *simulation) kubectl(ctx context.Context, args ...string) ([]byte, error) {
 	program := s.cluster.kubectl
 	if program == "" {
@@ -118,7 +118,8 @@ func (s *simulation) kubectl(ctx context.Context, args ...string) ([]byte, error
 	return out.Bytes(), nil
 }
 
-// ofNamespace removes the pending pods of namespaces other than that of --namespace. Pods that run on nodes are not pending, and are kept.
+// ofNamespace removes the pending pods of namespaces other than that of --namespace. Pods that run on nodes are not pending, so they stay
+// in the input.
 func (s *simulation) ofNamespace(loaded *manifests.Result) {
 	if s.cluster.namespace == "" {
 		return

@@ -16,10 +16,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Options are the settings that a program passes to the command. The zero value is the program simulate.
+// Options are the settings that a program passes to the command. The program simulate uses the zero value.
 type Options struct {
-	// DeviceMatcher evaluates selectors of devices. Nil means that pods get no place if their claims or device classes have selectors;
-	// the reason names the program to run instead.
+	// DeviceMatcher evaluates selectors of devices. If it is nil, pods whose claims or device classes have selectors are not planned on any
+	// node; the reason names the program to run instead.
 	DeviceMatcher scheduling.DeviceMatcher
 }
 
@@ -37,8 +37,8 @@ func Main(o Options) int {
 	return Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, o)
 }
 
-// Run is the command: it reads args, without the program's name, and returns the exit status. Control characters in its output are escaped,
-// so that the input can't send commands to the terminal. It ends early when ctx ends, with the cause in its message.
+// Run runs the command with the arguments args, without the program's name, and returns the exit status. Control characters in its output
+// are escaped, so that the input can't send commands to the terminal. When ctx ends, Run ends early and prints the cause.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, o Options) int {
 	if ctx == nil || stdin == nil || stdout == nil || stderr == nil {
 		return exitInput // no message: there may be no writer for it
@@ -54,8 +54,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // errWithoutAWS says what to do about a program that can't ask AWS.
 var errWithoutAWS = errors.New("--provider aws: this program was built without the AWS SDK, which takes longer to compile than everything else")
 
-// relay runs the program siblingName, which contains the AWS SDK and is in the same folder, with the same arguments. The program is only
-// searched in that folder, not in the search path, and not where this program was built. Its exit status is returned.
+// relay runs the program siblingName, which contains the AWS SDK and is in the same folder, with the same arguments. relay looks for the
+// program only in that folder: not in the search path, and not where this program was built. It returns the program's exit status.
 func relay(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -63,7 +63,7 @@ func relay(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 	}
 	program := filepath.Join(filepath.Dir(self), siblingName())
 	info, err := os.Stat(program)
-	if own, failed := os.Stat(self); err == nil && failed == nil && os.SameFile(info, own) { // it must not run itself
+	if own, failed := os.Stat(self); err == nil && failed == nil && os.SameFile(info, own) { // the program must not run itself
 		return 0, fmt.Errorf("%w, though its name is %s: build it with: go build -tags aws -o %q ./examples/simulate", errWithoutAWS, siblingName(), program)
 	}
 	if err != nil || !info.Mode().IsRegular() {

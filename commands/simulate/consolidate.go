@@ -38,7 +38,7 @@ type consolidation struct {
 	planning time.Duration
 }
 
-// planConsolidation plans which of the nodes to remove or to replace, and prints that instead of a plan for pods.
+// planConsolidation plans which nodes to remove or to replace, and prints this plan instead of a plan for pods.
 func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling.Snapshot) (int, error) {
 	c, err := s.makeConsolidation(ctx, snapshot, s.planner)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling
 	return exitPlaced, nil
 }
 
-// makeConsolidation plans which of the nodes to remove or to replace.
+// makeConsolidation plans which nodes to remove or to replace.
 func (s *simulation) makeConsolidation(ctx context.Context, snapshot *scheduling.Snapshot, planner settings.DisruptionPlanner) (consolidation, error) {
 	s.standIn(snapshot)
 	if len(snapshot.Nodes) == 0 {
@@ -101,8 +101,8 @@ func (s *simulation) makeConsolidation(ctx context.Context, snapshot *scheduling
 	return c, nil
 }
 
-// allVerdicts returns the plan's verdicts and, for each node in fleet.Blocked without a verdict in the plan, a verdict that it stays,
-// sorted by node. Planners do not report nodes without a pool.
+// allVerdicts returns the plan's verdicts, sorted by node. For each node in fleet.Blocked without a verdict in the plan, it adds a verdict
+// that the node stays. Planners do not report nodes without a pool.
 func allVerdicts(snapshot *scheduling.Snapshot, fleet *disruption.Fleet, plan *disruption.Plan) []disruption.Verdict {
 	told := make(map[string]bool, len(plan.Verdicts))
 	for i := range plan.Verdicts {
@@ -146,8 +146,8 @@ func (s *simulation) standIn(snapshot *scheduling.Snapshot) {
 	}
 }
 
-// standInClaim creates a NodeClaim for the node. The NodeClaim counts as initialized since the creation of the node, or since 1970 if the
-// node has no creation time. Its LastPodEventTime is the latest start of a pod on the node; DaemonSet pods don't count.
+// standInClaim creates a NodeClaim for the node. The NodeClaim has been initialized since the creation of the node, or since 1970 if the
+// node has no creation time. Its LastPodEventTime is the latest start of a pod on the node; DaemonSet pods are ignored.
 func standInClaim(n *scheduling.Node) *v1.NodeClaim {
 	node := n.Object
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// calendarDocument says when a node may be removed, whether or not that would save money.
+// calendarDocument says when a node may be removed. It does not matter whether the removal would save money.
 type calendarDocument struct {
 	// MayGo is the time from which the node may be removed; left out if it is unknown.
 	MayGo *time.Time `json:"mayGo,omitempty"`
@@ -29,7 +29,7 @@ type gateDocument struct {
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// gateKind returns the kind of gate for a block, or "" if the block says that removing the node does not pay or is not possible.
+// gateKind returns the kind of gate for a block, or "" if the block means that removing the node would not save money or is not possible.
 func gateKind(code disruption.BlockCode) string {
 	switch code {
 	case disruption.BlockBudget:
@@ -52,7 +52,7 @@ func gateKind(code disruption.BlockCode) string {
 	return ""
 }
 
-// calendarsOf returns the calendars of all nodes that have verdicts, by name. The plan's commands count against the budgets.
+// calendarsOf returns the calendars of all nodes that have verdicts, by name. The plan's commands use up budgets.
 func calendarsOf(fleet *disruption.Fleet, plan *disruption.Plan, verdicts []disruption.Verdict) (map[string]calendarDocument, error) {
 	tracker, err := disruption.NewBudgetTracker(fleet)
 	if err != nil {
@@ -139,7 +139,7 @@ func (d calendarDocument) when(now time.Time) string {
 	return d.MayGo.Format(time.RFC3339)
 }
 
-// writeCalendar prints when nodes may be removed, in the order of time; nodes with the same text share a line.
+// writeCalendar prints when nodes may be removed, in the order of time; nodes with the same text are on the same line.
 func (r consolidationText) writeCalendar(w io.Writer) {
 	type entry struct {
 		when  string

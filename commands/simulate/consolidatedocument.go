@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// consolidationDocument is what --consolidate -o json prints. It is a contract, described in the package comment: keys are never renamed or
-// removed.
+// consolidationDocument is the output of --consolidate -o json. Programs rely on it, and the package comment describes it: keys are never
+// renamed or removed.
 type consolidationDocument struct {
 	typeMeta
 	// Digest identifies the commands of the plan: see disruption.Plan.Digest.
@@ -22,7 +22,7 @@ type consolidationDocument struct {
 	// FloorPrices are the prices that the proofs in the nodes' reasons use.
 	FloorPrices []disruption.FloorPrices `json:"floorPrices"`
 	Notes       []planNote               `json:"notes"`
-	// Waiting says that more commands may be possible later: at the time Again, if it is known.
+	// Waiting says that more commands may be possible later. Again is the time when they may be possible, if it is known.
 	Waiting bool      `json:"waiting"`
 	Again   time.Time `json:"again,omitzero"`
 	// Prices say where the prices of the nodes come from.
@@ -42,7 +42,7 @@ type consolidationSummary struct {
 	HourlyCost      *float64 `json:"hourlyCost,omitempty"`
 	HourlyCostAfter *float64 `json:"hourlyCostAfter,omitempty"`
 	nodeCounts
-	// Savings is the sum over the commands whose saving is known; SavingsUnknown counts the others.
+	// Savings is the sum of the known savings of commands. SavingsUnknown is the number of commands whose saving is not known.
 	Savings        float64 `json:"savings"`
 	SavingsUnknown int     `json:"savingsUnknown,omitempty"`
 	EvictionCost   float64 `json:"evictionCost"`
@@ -109,11 +109,12 @@ type stayDocument struct {
 	Method  string `json:"method,omitempty"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	// Block contains the data behind Message: objects, numbers, proof.
+	// Block contains the data of Message, such as objects, numbers and proofs.
 	Block *disruption.Block `json:"block"`
 }
 
-// newConsolidationDocument converts a plan to the document. Except for Summary.PlanMillis, it is a function of the snapshot and the plan.
+// newConsolidationDocument converts a plan to the document. Except for Summary.PlanMillis, the document depends only on the snapshot and
+// the plan.
 func newConsolidationDocument(c consolidation) consolidationDocument {
 	d := consolidationDocument{
 		typeMeta: typeOf(kindConsolidationPlan), Digest: c.plan.Digest(),
@@ -123,7 +124,7 @@ func newConsolidationDocument(c consolidation) consolidationDocument {
 		Notes:    []planNote{},
 		Waiting:  c.plan.Waiting,
 		Again:    c.plan.Again.UTC(),
-		// The values are not rounded: proofs multiply and add them.
+		// The values are not rounded, because proofs compute with them.
 		FloorPrices: append([]disruption.FloorPrices{}, c.plan.FloorPrices...),
 	}
 	waves := waveNumbers(c.plan)

@@ -4,7 +4,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// saving is what a command saves, in USD per hour, if the prices are known.
+// saving is the saving of a command in USD per hour, if the prices are known.
 type saving nodePrice
 
 func (s saving) figure() *float64 { return nodePrice(s).figure() }
@@ -19,7 +19,7 @@ func (s saving) cell() string {
 // waveDocument is a wave with rounded amounts.
 type waveDocument struct {
 	disruption.Wave
-	// Savings is the sum over the wave's commands whose saving is known; SavingsUnknown counts the others.
+	// Savings is the sum of the known savings of the wave's commands. SavingsUnknown is the number of commands whose saving is not known.
 	Savings        float64 `json:"savings"`
 	SavingsUnknown int     `json:"savingsUnknown,omitempty"`
 }
@@ -38,20 +38,21 @@ func (c *consolidation) count(assumed *assumptions) {
 		for _, r := range cmd.Replacements {
 			c.after.add(priceOf(r, assumed))
 		}
-		if saved.known { // a saving also contains the effect of commitments, which the prices of single nodes lack
+		if saved.known { // the saving includes the effect of commitments, and the prices of single nodes don't
 			c.after.cost = cost
 		}
 	}
 }
 
-// savingOf returns the saving of a command. The planner counts 0 for a node without a known price, and for a new node of a static pool,
-// whose type is not known yet. For such a node, savingOf uses the price in c.prices; if it has none, the saving is unknown.
+// savingOf returns the saving of a command. The planner uses the price 0 for a node without a known price, and for a new node of a static
+// pool, whose type is not known yet. For a removed node, savingOf adds the price in c.prices. If the price of any node of the command is
+// not known, the saving is unknown.
 func (c *consolidation) savingOf(cmd *disruption.Command, assumed *assumptions) saving {
 	saved := saving{price: cmd.Savings, known: true}
 	for i := range cmd.Members {
 		m := &cmd.Members[i]
 		p := c.prices[m.Node]
-		if m.Price == 0 { // a node without a capacity type has a price here but none in the plan
+		if m.Price == 0 { // a node without a capacity type has a price in c.prices but none in the plan
 			saved.price += p.price
 		}
 		saved.known = saved.known && p.known

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// shownCommands is the number of commands that are listed, unless the user asks for all.
+	// shownCommands is the maximum number of listed commands, unless the user requests all.
 	shownCommands = 20
-	// shownStays is the number of reasons for staying that are listed, unless the user asks for all.
+	// shownStays is the maximum number of listed reasons why nodes stay, unless the user requests all.
 	shownStays = 12
-	// shownPlaces is the number of listed nodes to which pods of a command move.
+	// shownPlaces is the maximum number of listed nodes to which the pods of a command move.
 	shownPlaces = 4
 )
 
@@ -95,8 +95,8 @@ func (r consolidationText) places(cmd *commandDocument) []string {
 	return lines
 }
 
-// writeWaves prints how long it takes to execute the commands, wave by wave. Commands are numbered in the order of the plan, which is the
-// order of the waves.
+// writeWaves prints how long the commands of each wave take. Commands are numbered in the order of the plan, which is the order of the
+// waves.
 func (r consolidationText) writeWaves(w io.Writer) {
 	if len(r.plan.Waves) == 0 {
 		return
@@ -155,7 +155,7 @@ type stay struct {
 	nodes   []string
 }
 
-// writeStays prints why nodes stay; nodes with the same text share a line.
+// writeStays prints why nodes stay; nodes with the same text are on the same line.
 func (r consolidationText) writeStays(w io.Writer) {
 	index := make(map[string]int)
 	var stays []stay
@@ -224,7 +224,7 @@ func stayMessage(v disruption.Verdict) string {
 	return strings.Join(all, "; ")
 }
 
-// writeChange prints what the commands save; it prints percentages only if the prices of all nodes are known.
+// writeChange prints the savings of the commands. It prints percentages only if the prices of all nodes are known.
 func (r consolidationText) writeChange(w io.Writer) {
 	s := r.document.Summary
 	if n := s.SavingsUnknown; n > 0 {
@@ -238,7 +238,7 @@ func (r consolidationText) writeChange(w io.Writer) {
 		return
 	}
 	change, word := s.Savings, "less"
-	if change < 0 { // the replacement of a node that must be removed may be more expensive
+	if change < 0 { // the replacement of a node that must be removed may cost more than the node
 		change, word = -change, "more"
 	}
 	mark, share := "", ""

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// consolidationPage is the page of a plan of disruption: the nodes before and after, and its commands one by one. reference is the plan of
-// Karpenter's methods for the same nodes; nil if it was not made.
+// consolidationPage returns the page of a disruption plan. It shows the nodes before and after the plan, and each command. reference is the
+// plan of Karpenter's methods for the same nodes; nil if it was not made.
 func (s *simulation) consolidationPage(c consolidation, d consolidationDocument, reference *consolidation) *report.Page {
 	page := &report.Page{
 		Title: "Consolidation of " + s.inputName(), Subtitle: fmt.Sprintf("%s, %s of them candidates", counted(d.Summary.Nodes, "node"), number(d.Summary.Candidates)),
@@ -40,7 +40,7 @@ func (s *simulation) consolidationPage(c consolidation, d consolidationDocument,
 	return page
 }
 
-// packingBefore draws the nodes as they are, and divides the price of each node among its pods.
+// packingBefore draws the nodes before the plan, and divides the price of each node among its pods.
 func (s *simulation) packingBefore(p *packer, c consolidation, d consolidationDocument) report.Packing {
 	packing := report.Packing{Title: "Nodes before", Resources: p.titles()}
 	outcomes := make(map[string]string, len(d.Nodes))
@@ -59,7 +59,7 @@ func (s *simulation) packingBefore(p *packer, c consolidation, d consolidationDo
 	return packing
 }
 
-// packingAfter draws the nodes as they are after all commands.
+// packingAfter draws the nodes after all commands.
 func (s *simulation) packingAfter(p *packer, c consolidation, d consolidationDocument) report.Packing {
 	packing := report.Packing{Title: "Nodes after all commands", Resources: p.titles()}
 	gone, more := map[string]bool{}, map[string][]string{}

@@ -32,7 +32,7 @@ type commitmentUse struct {
 	Saved    float64 `json:"saved"`
 }
 
-// readCostModel gives the snapshot the cost model of --cost-model, instead of its own.
+// readCostModel replaces the snapshot's cost model by the one of --cost-model.
 func (s *simulation) readCostModel(snapshot *scheduling.Snapshot) error {
 	if s.costModel == "" {
 		return nil
@@ -142,8 +142,8 @@ func ofFees(err error) error {
 	return fmt.Errorf("--fees %s: %s", wrong.Item, wrong.Rule)
 }
 
-// addCosts gives the snapshot the cost model of --cost-model, the commitments of --commitments, the fees of --fees, and the terms of
-// --spot-risk.
+// addCosts adds costs to the snapshot: the cost model of --cost-model, the commitments of --commitments, the fees of --fees, and the terms
+// of --spot-risk.
 func (s *simulation) addCosts(snapshot *scheduling.Snapshot) error {
 	if err := s.readCostModel(snapshot); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (s *simulation) addCosts(snapshot *scheduling.Snapshot) error {
 	return s.addSpotRisk(snapshot)
 }
 
-// addFees puts the fees of --fees after the terms of the cost model.
+// addFees appends the fees of --fees to the terms of the cost model.
 func (s *simulation) addFees(snapshot *scheduling.Snapshot) error {
 	if err := s.fees.Check(snapshot); err != nil {
 		return ofFees(err)
@@ -170,9 +170,9 @@ func (s *simulation) addFees(snapshot *scheduling.Snapshot) error {
 	return nil
 }
 
-// addCommitments puts the commitments and discounts of --commitments before the terms of the cost model. So the fees of the cost model also
-// apply to nodes that commitments cover. Nodes of the input use commitments first. The file states how much of the commitments nodes
-// outside the input use.
+// addCommitments inserts the commitments and discounts of --commitments before the terms of the cost model, so that the fees of the cost
+// model also apply to nodes that commitments cover. Nodes of the input use the commitments before new nodes. The file contains the use by
+// instances outside the input.
 func (s *simulation) addCommitments(snapshot *scheduling.Snapshot) error {
 	if s.commitments == "" {
 		return nil
@@ -212,7 +212,7 @@ func readCommitments(name string) (*commitments.Account, error) {
 	return account, nil
 }
 
-// remarkOnCommitments prints which commitments of the file the plan can't count on, and why.
+// remarkOnCommitments prints which commitments of the file the plan can't use, and why.
 func (s *simulation) remarkOnCommitments(account *commitments.Account, shares []commitments.Share) {
 	left := map[string]*commitments.Share{}
 	for i := range shares {

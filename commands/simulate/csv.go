@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// tabular is a document with a list that a spreadsheet can hold: -o csv prints it, a row for each entry.
+// tabular is a document with a list for a spreadsheet. -o csv prints one row for each entry of the list.
 type tabular interface {
 	// rows is a slice of structs.
 	rows() any
@@ -60,8 +60,8 @@ func writeCSV(w io.Writer, d tabular) error {
 	return out.Error()
 }
 
-// cellsOf returns the columns of a struct: one for each field, with its JSON name. Fields of embedded structs come last, and only if no
-// outer field has their name.
+// cellsOf returns the columns of a struct: one for each field, with its JSON name. Fields of embedded structs come last. A field of an
+// embedded struct is left out if an outer field has the same name.
 func cellsOf(t reflect.Type, at []int, taken map[string]bool) []cell {
 	var cells []cell
 	var embedded []reflect.StructField
@@ -84,7 +84,7 @@ func cellsOf(t reflect.Type, at []int, taken map[string]bool) []cell {
 	return cells
 }
 
-// cellText returns a value in a cell. A text that a spreadsheet would take for a formula gets an apostrophe before it.
+// cellText returns the text of a value in a cell. A text that a spreadsheet would treat as a formula gets an apostrophe in front.
 func cellText(v reflect.Value) (string, error) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {

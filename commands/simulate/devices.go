@@ -32,8 +32,8 @@ func (s *simulation) remarkOnClaims(snapshot *scheduling.Snapshot) {
 	}
 }
 
-// If nodes of the input have published other devices than their instance types state, correctDevices makes plans use the published devices,
-// and prints these types.
+// correctDevices compares the devices that nodes of the input have published with those of their instance types. If they differ, plans use
+// the published devices, and correctDevices prints these types.
 func (s *simulation) correctDevices(snapshot *scheduling.Snapshot) {
 	corrections, problems := learned.Devices(snapshot)
 	for _, problem := range problems {

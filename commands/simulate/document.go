@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// document is what -o json prints. It is a contract, described in the package comment: keys are never renamed or removed.
+// document is the output of -o json. Programs rely on it, and the package comment describes it: keys are never renamed or removed.
 type document struct {
 	typeMeta
 	Summary       summary            `json:"summary"`
@@ -133,7 +133,7 @@ type bufferHeadroom struct {
 type planNote struct {
 	Code   string `json:"code"`
 	Object string `json:"object"`
-	// Where is left out for notes that do not concern a single place of the input.
+	// Where is the position in the input; left out for notes that do not concern a single position.
 	Where   string `json:"where,omitempty"`
 	Message string `json:"message"`
 }
@@ -161,7 +161,7 @@ func newQuantities(list corev1.ResourceList) quantities {
 	return q
 }
 
-// newDocument converts a plan to the document; solve is the duration of Solve. Except for solve, the document is a function of the snapshot
+// newDocument converts a plan to the document; solve is the duration of Solve. Except for solve, the document depends only on the snapshot
 // and its plan, so that planning a saved snapshot again prints the same document.
 func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve time.Duration) document {
 	plan, held := separate(snapshot, plan)
@@ -207,7 +207,7 @@ func newSummary(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve time
 	s := summary{
 		Pods: len(snapshot.Pods) + asked(snapshot), Placed: countPlaced(plan), Unschedulable: len(plan.Unschedulable),
 		ExistingNodes: len(snapshot.Nodes), NewNodes: len(plan.NewNodes),
-		// Rounding must not increase a bound above the proven value.
+		// Round the lower bound down: it must not be higher than the proven value.
 		LowerBound:  math.Floor(plan.LowerBound*dollarParts) / dollarParts,
 		SolveMillis: float64(solve.Microseconds()) / 1000,
 	}
@@ -218,8 +218,8 @@ func newSummary(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve time
 	return s
 }
 
-// dollarParts is the number of parts a dollar is rounded to: enough to keep the sum of prices exact to 1e-6, few enough
-// to hide the tail of binary fractions.
+// dollarParts is the number of parts of a dollar to which amounts are rounded. It is large enough to keep sums of prices exact to 1e-6, and
+// small enough to hide the last digits of binary fractions.
 const dollarParts = 1e9
 
 func roundDollars(usd float64) float64 { return math.Round(usd*dollarParts) / dollarParts }
@@ -305,7 +305,7 @@ func reservation(o scheduling.InstanceTypeOption) string {
 	return o.Others
 }
 
-// price returns the price of a planned node, USD per hour.
+// price returns the price of a planned node in USD per hour.
 func price(node *scheduling.NewNode) float64 {
 	if len(node.InstanceTypes) == 0 {
 		return 0

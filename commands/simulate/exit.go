@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ErrInterrupted is the cause of a context that ends because the user interrupted the program: give it to context.WithCancelCause's cancel.
-// A command that ends because of it prints which files were already written, and returns the status 130.
+// ErrInterrupted is the cause of a context that ends because the user interrupted the program: pass it to the cancel function of
+// context.WithCancelCause. The command then prints which files were already written, and returns the status 130.
 var ErrInterrupted = errors.New("interrupted")
 
 // errTimeout is the cause with which the context of a run ends after --timeout.
@@ -60,7 +60,7 @@ func (o *outcome) wrote(name string) {
 	o.written = append(o.written, name)
 }
 
-// String says what was written.
+// String returns a text that says which files were written.
 func (o *outcome) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -73,7 +73,8 @@ func (o *outcome) String() string {
 	return fmt.Sprintf("%q were written, and nothing else", o.written)
 }
 
-// patience is how long await waits until an aborted run ends: reading and compiling don't check whether the run was aborted.
+// patience is how long await waits for an aborted run to end. It is limited, because reading and compiling don't check whether the run was
+// aborted.
 const patience = 2 * time.Second
 
 // ending is the exit status and the error of a run.

@@ -25,7 +25,7 @@ const (
 // explainOptions are the options of the command explain.
 type explainOptions struct {
 	kind, name string
-	// maxPlans is the maximum number of rules that are checked. To check a rule, explain makes a plan without it.
+	// maxPlans is the maximum number of rules that are checked. To check a rule, explain makes a plan without that rule.
 	maxPlans int
 }
 
@@ -53,7 +53,7 @@ drawknife explain nodepool default -A -o json`,
 	}
 }
 
-// take reads the object to explain from the front of the arguments: "pod NAME", or "pod/NAME".
+// take reads the object to explain from the first arguments: "pod NAME", or "pod/NAME".
 func (e *explainOptions) take(o *options) error {
 	const usage = "needs the kind and the name of an object: pod NAME, node NAME or nodepool NAME"
 	if len(o.inputs) == 0 {
@@ -84,7 +84,7 @@ func (e *explainOptions) take(o *options) error {
 	return nil
 }
 
-// explainObject explains an object, and prints that instead of a plan.
+// explainObject explains an object, and prints the explanation instead of a plan.
 func (s *simulation) explainObject(ctx context.Context, snapshot *scheduling.Snapshot) (int, error) {
 	var answer explanation
 	var err error
@@ -107,7 +107,7 @@ func (s *simulation) explainObject(ctx context.Context, snapshot *scheduling.Sna
 	return answer.status(), nil
 }
 
-// explanation is what explain prints.
+// explanation is the output of explain.
 type explanation interface {
 	// write prints the explanation as text.
 	write(w io.Writer, c canvas)
@@ -137,15 +137,15 @@ func (s *simulation) base(ctx context.Context, snapshot *scheduling.Snapshot) (*
 	})
 }
 
-// ruleDocument describes what a rule costs.
+// ruleDocument describes the cost of a rule.
 type ruleDocument struct {
 	Kind   string `json:"kind"`
 	Object string `json:"object"`
 	Path   string `json:"path"`
 	Text   string `json:"text"`
-	// Saving is how much less the new nodes cost without the rule, in USD per hour.
+	// Saving is the cost of the new nodes with the rule minus their cost without it, in USD per hour.
 	Saving float64 `json:"saving"`
-	// MorePods is how many more pods get a place without the rule.
+	// MorePods is the number of additional pods that have a node in the plan without the rule.
 	MorePods int `json:"morePods"`
 	// Place is the place of the pod in the plan without the rule. It is left out in explanations of a NodePool, and for a pod without a
 	// place.
@@ -177,7 +177,7 @@ func newRuleCosts(report rulecosts.Report, place func(*scheduling.Plan) *placeDo
 	return c
 }
 
-// write prints the rules, and which of them costs most.
+// write prints the rules, and names the rule that costs most.
 func (c ruleCosts) write(w io.Writer, canvas canvas) {
 	if len(c.Rules) > 0 {
 		t := table{columns: []column{{title: "WITHOUT THIS RULE"}, {title: "OF"}, {title: "A MONTH", right: true}, {title: "THEN"}}}
@@ -203,7 +203,7 @@ func (c ruleCosts) write(w io.Writer, canvas canvas) {
 	fmt.Fprintln(w)
 }
 
-// change returns how much less, or more, a month costs without the rule.
+// change returns the difference of the monthly cost without the rule, such as "-$12.50", or "the same".
 func (r ruleDocument) change() string {
 	switch {
 	case r.Saving > 0:
@@ -214,7 +214,7 @@ func (r ruleDocument) change() string {
 	return "the same"
 }
 
-// The method then returns what else differs without the rule: the number of pods with a place, and the place of the explained pod.
+// The method then returns the other differences without the rule: how many more pods have a node, and where the explained pod is planned.
 func (r ruleDocument) then() string {
 	var parts []string
 	if r.MorePods > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nodeExplanation is what explain node prints.
+// nodeExplanation is the output of explain node.
 type nodeExplanation struct {
 	typeMeta
 	verdictDocument
@@ -29,16 +29,16 @@ type nodeExplanation struct {
 	Notes     []planNote      `json:"notes"`
 }
 
-// shareDocument is the share of a node that one workload requests.
+// shareDocument describes the part of a node that one workload requests.
 type shareDocument struct {
 	Workload string `json:"workload,omitempty"`
 	Pods     int    `json:"pods"`
 	// CPUMillis and MemoryBytes are the requests of the workload's pods.
 	CPUMillis   int64 `json:"cpuMillis"`
 	MemoryBytes int64 `json:"memoryBytes"`
-	// Share is the mean of the shares of the node's allocatable CPU and memory that the workload requests.
+	// Share is the mean of two fractions: the requested CPU by the node's allocatable CPU, and the same for memory.
 	Share float64 `json:"share"`
-	// HourlyCost is this share of the node's price, in USD per hour. It is left out if the price is not known.
+	// HourlyCost is Share times the node's price, in USD per hour. It is left out if the price is not known.
 	HourlyCost *float64 `json:"hourlyCost,omitempty"`
 }
 
@@ -119,7 +119,7 @@ func (d *nodeExplanation) share(snapshot *scheduling.Snapshot, node *scheduling.
 	d.Idle = of(0, max(allocatable.Cpu().MilliValue()-total.cpu, 0), max(allocatable.Memory().Value()-total.memory, 0), "")
 }
 
-// portion returns the share of part in whole, or 0 if whole is not positive.
+// portion returns part divided by whole, or 0 if whole is not positive.
 func portion(part, whole int64) float64 {
 	if whole <= 0 {
 		return 0
@@ -180,7 +180,7 @@ func (d *nodeExplanation) writeShares(w io.Writer, c canvas) {
 	t.write(w, c)
 }
 
-// writeCalendar prints when the node may go.
+// writeCalendar prints when the node may be removed.
 func (d *nodeExplanation) writeCalendar(w io.Writer) {
 	switch at := d.Calendar.MayGo; {
 	case len(d.Calendar.Gates) == 0 && d.Planned != nil:

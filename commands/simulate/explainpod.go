@@ -14,23 +14,24 @@ import (
 	"github.com/drawknife/drawknife/scheduling/rulecosts"
 )
 
-// podExplanation is what explain pod prints.
+// podExplanation is the output of explain pod.
 type podExplanation struct {
 	typeMeta
 	Pod string `json:"pod"`
 	// Workload is left out for a pod without a controller.
 	Workload string `json:"workload,omitempty"`
-	// RunsOn is the node that the pod runs on. It is empty if the pod is pending. The other fields describe the plan without that node.
+	// RunsOn is the node that the pod runs on. It is empty if the pod is pending. The other fields describe a plan in which that node does
+	// not exist.
 	RunsOn string `json:"runsOn,omitempty"`
 	// Place is left out for a pod without a place.
 	Place *placeDocument `json:"place,omitempty"`
 	// Reasons say why the pod has no place.
 	Reasons []string `json:"reasons"`
-	// Alternatives are the next best instance types for the pods of the same node, cheapest first, and Types is the number of types that
-	// would hold them.
+	// Alternatives are the next best instance types for all pods of the planned node, cheapest first. Types is the number of types on which
+	// these pods fit.
 	Alternatives []alternativeDocument `json:"alternatives"`
 	Types        int                   `json:"types"`
-	// HourlyCost is the price of all new nodes of the plan.
+	// HourlyCost is the price of all new nodes of the plan, in USD per hour.
 	HourlyCost float64 `json:"hourlyCost"`
 	ruleCosts
 	Notes []planNote `json:"notes"`
@@ -47,11 +48,11 @@ type placeDocument struct {
 	CapacityType string `json:"capacityType,omitempty"`
 	// Price is the price of the node, in USD per hour. It is left out for an existing node.
 	Price float64 `json:"price,omitempty"`
-	// Pods is the number of pods that the plan puts on this node, including the explained pod.
+	// Pods is the number of pods planned on this node, including the explained pod.
 	Pods int `json:"pods"`
 }
 
-// String returns the name of an existing node, or the type, zone, capacity type and price of a new one.
+// String returns the name of an existing node, or the type, zone, capacity type and price of a new node.
 func (p *placeDocument) String() string {
 	if !p.New {
 		return "on " + p.Node
@@ -59,7 +60,7 @@ func (p *placeDocument) String() string {
 	return fmt.Sprintf("%s in %s, %s, %s/h", p.InstanceType, p.Zone, p.CapacityType, dollars(p.Price))
 }
 
-// alternativeDocument is another instance type that would hold the pods.
+// alternativeDocument is another instance type on which the pods of the planned node fit.
 type alternativeDocument struct {
 	InstanceType string  `json:"instanceType"`
 	Zone         string  `json:"zone"`
@@ -69,7 +70,7 @@ type alternativeDocument struct {
 	More float64 `json:"more"`
 }
 
-// shownAlternatives is how many alternatives are listed.
+// shownAlternatives is the maximum number of listed alternatives.
 const shownAlternatives = 5
 
 // explainPod explains a pending pod, or a pod that runs on a node.
@@ -158,7 +159,7 @@ func (s *simulation) findPod(snapshot *scheduling.Snapshot) (found *corev1.Pod, 
 		counted(len(snapshot.Pods), "pod"), counted(len(snapshot.Nodes), "node")+" with their pods")
 }
 
-// placeIn returns where a plan puts a pod, or nil if the pod has no place.
+// placeIn returns the node on which a plan puts a pod, or nil if the pod has no place.
 func placeIn(plan *scheduling.Plan, key scheduling.PodKey) *placeDocument {
 	for i := range plan.NewNodes {
 		n := &plan.NewNodes[i]

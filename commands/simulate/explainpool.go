@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/rulecosts"
 )
 
-// poolExplanation is what explain nodepool prints.
+// poolExplanation is the output of explain nodepool.
 type poolExplanation struct {
 	typeMeta
 	NodePool string `json:"nodePool"`
@@ -30,7 +30,7 @@ type poolExplanation struct {
 // fleetDocument counts nodes by kind.
 type fleetDocument struct {
 	Nodes int `json:"nodes"`
-	// HourlyCost is the sum of the known prices, USD per hour.
+	// HourlyCost is the sum of the known prices, in USD per hour.
 	HourlyCost float64        `json:"hourlyCost"`
 	Kinds      []kindDocument `json:"kinds"`
 }
@@ -44,7 +44,7 @@ type kindDocument struct {
 	HourlyCost float64 `json:"hourlyCost"`
 }
 
-// add counts one more node.
+// add adds one node to the counts.
 func (f *fleetDocument) add(instanceType, capacityType string, price float64) {
 	f.Nodes++
 	f.HourlyCost += price
@@ -57,7 +57,7 @@ func (f *fleetDocument) add(instanceType, capacityType string, price float64) {
 	f.Kinds[i].HourlyCost += price
 }
 
-// finish rounds the sums, and puts the kinds that cost most first.
+// finish rounds the sums, and sorts the kinds by descending cost.
 func (f *fleetDocument) finish() {
 	if f.Kinds == nil {
 		f.Kinds = []kindDocument{}

@@ -9,11 +9,12 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
-// commandLine is a command line while it is parsed: the options, and the texts of flags that are parsed after all others.
+// commandLine is a command line during parsing. It contains the options, and the texts of flags that are converted after all flags were
+// read.
 type commandLine struct {
 	flags *flag.FlagSet
 	read  options
-	// version asks only for the version of the program.
+	// version means that the program only prints its version.
 	version bool
 
 	zones, now, output, color, provider, replace, spotPrices string
@@ -66,7 +67,7 @@ func (l *commandLine) addAll() {
 	l.boolean(&l.version, "version", "")
 }
 
-// addForm declares the flags for the form of the answer, and for the time limit.
+// addForm declares the flags for the output format, and for the time limit.
 func (l *commandLine) addForm() {
 	l.text(&l.output, "output", "`FORMAT` of the answer: text, wide (text without shortening), markdown, csv, json or yaml")
 	l.also("o", "output")
@@ -96,7 +97,7 @@ func (l *commandLine) addInput() {
 	l.read.instanceTypes.AddInstanceTypeFlags(l.flags)
 }
 
-// addSaved declares the flags for snapshots: to plan a saved one again, and to save one.
+// addSaved declares the flags that plan a saved snapshot again, and that save a snapshot.
 func (l *commandLine) addSaved() {
 	l.text(&l.read.snapshot, "snapshot", "plan a `FILE` of --save-snapshot again; takes no inputs")
 	l.text(&l.read.saveSnapshot, "save-snapshot", "write the input of the plan to this `FILE`, as YAML that only you can read (mode 0600)")
@@ -112,7 +113,7 @@ func (l *commandLine) addPolicies() {
 	l.text(&l.preemption, "preemption", "`POLICY` for pods that kube-scheduler can place by preempting other pods: ignore still plans places for them, expect plans none")
 }
 
-// addCosts declares the flags for costs of nodes beyond their list prices.
+// addCosts declares the flags for costs of nodes in addition to their list prices.
 func (l *commandLine) addCosts() {
 	l.text(&l.read.costModel, "cost-model", "`FILE` with discounts, Savings Plans, Reserved Instances and fees; docs/costs.md shows the format")
 	l.text(&l.read.commitments, "commitments", "`FILE` of Savings Plans, Reserved Instances and discounts, in the format of the controller's --commitments-file: nodes that they cover cost nothing more")
@@ -133,10 +134,10 @@ func (l *commandLine) addConsolidation() {
 	l.boolean(&l.read.spotToSpot, "spot-to-spot", "allow the replacement of spot nodes by spot nodes")
 }
 
-// addThresholds declares the flags for thresholds of disruption commands: the controller's settings with the same names.
+// addThresholds declares the flags for thresholds of disruption commands: they have the same names as the controller's settings.
 func (l *commandLine) addThresholds() { l.read.disruption.AddFlags(l.flags) }
 
-// addPage declares the flags for the page of an answer.
+// addPage declares the flags for the HTML page of the result.
 func (l *commandLine) addPage() {
 	l.text(&l.read.page, "html", "also write the answer to this `FILE` as a page with drawings, for a browser")
 	l.text(&l.read.costLabel, "cost-label", "divide the cost on the page of --html also by this label `KEY` of pods, such as team")

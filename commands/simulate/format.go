@@ -11,9 +11,9 @@ import (
 // hoursPerMonth is the length of a month in cloud bills and price calculators.
 const hoursPerMonth = 730
 
-// dollars formats USD with a useful number of digits: four after the point below $10, else two.
+// dollars formats USD with a useful number of digits: four digits after the decimal point for amounts below $10, else two.
 func dollars(usd float64) string {
-	usd = roundDollars(usd) // sums of equal prices should print the same, in whatever order they were added
+	usd = roundDollars(usd) // sums of equal prices should print the same text, independently of the order of addition
 	digits := 2
 	if math.Abs(usd) < 10 {
 		digits = 4
@@ -67,7 +67,7 @@ func padLeft(s string, columns int) string {
 	return strings.Repeat(" ", max(0, columns-width(s))) + s
 }
 
-// bar draws a share between 0 and 1. The bar is cells columns wide, plus two for brackets unless c.rich is true.
+// bar draws a fraction between 0 and 1 as a bar. The bar is cells columns wide, plus two for brackets unless c.rich is true.
 func (c canvas) bar(share float64, cells int) string {
 	share = min(max(share, 0), 1)
 	if !c.rich {
@@ -80,7 +80,7 @@ func (c canvas) bar(share float64, cells int) string {
 	return c.paint(barPaint(share), drawn) + c.paint(dim, strings.Repeat("·", cells-width(drawn)))
 }
 
-// barPaint returns green if a node is well used, yellow if a large part of it is idle, and red if most of it is idle.
+// barPaint returns green if at least 70 % of a node is used, yellow if at least 40 % is used, and red otherwise.
 func barPaint(share float64) paint {
 	switch {
 	case share >= 0.7:
@@ -99,10 +99,11 @@ func (c canvas) barWidth(cells int) int {
 	return cells + 2
 }
 
-// percent writes a share as "83%".
+// percent writes a fraction as "83%".
 func percent(share float64) string { return strconv.Itoa(int(math.Round(share*100))) + "%" }
 
-// fit joins as many items with sep as fit into columns, and at least one. If items are left out, the text ends with their number.
+// fit joins items with sep, as many as fit into columns, but at least one. If items are left out, the text ends with the number of these
+// items.
 func (c canvas) fit(items []string, sep string, columns int) string {
 	whole := strings.Join(items, sep)
 	if width(whole) <= columns {

@@ -10,7 +10,7 @@ import (
 // gang is the result of the plan for one gang.
 type gang struct {
 	Name string `json:"name"`
-	// Members, Minimum, Bound and Placed count pods.
+	// Members, Minimum, Bound and Placed are numbers of pods, as in scheduling.GangPlacement.
 	Members int `json:"members"`
 	Minimum int `json:"minimum"`
 	Bound   int `json:"bound"`
@@ -41,10 +41,10 @@ func newGangs(list []scheduling.GangPlacement) []gang {
 	return out
 }
 
-// shownGangs is the number of gangs that are listed, unless the user asks for all.
+// shownGangs is the maximum number of listed gangs, unless the user requests all.
 const shownGangs = 20
 
-// writeGangs prints the place of each gang, or why it has none; gangs without a place come first.
+// writeGangs prints where each gang is placed, or why it has no place. Gangs without a place come first.
 func (r textReport) writeGangs(w io.Writer) {
 	var list []*scheduling.GangPlacement
 	for _, placed := range []bool{false, true} {

@@ -59,7 +59,7 @@ func unknownKeys(read *settings.Loaded) []string {
 	return keys
 }
 
-// remarkOnSettings prints which settings of the ConfigMap have an effect, which have none, and which are wrong.
+// remarkOnSettings prints which settings of the ConfigMap have an effect, which have no effect, and which are wrong.
 func (s *simulation) remarkOnSettings(pools []scheduling.NodePool) {
 	if s.global == nil {
 		return
@@ -72,7 +72,7 @@ func (s *simulation) remarkOnSettings(pools []scheduling.NodePool) {
 	}
 	read, err := settings.FromConfigMap(c.Data, alpha)
 	if err != nil {
-		return // cannot happen: the settings could be read when the input was loaded
+		return // cannot happen: the settings were already read without an error when the input was loaded
 	}
 	for _, p := range read.Warnings {
 		severity := "warning"
@@ -125,7 +125,7 @@ func (g *globalSettings) withoutDrift() bool {
 	return g != nil && !g.read.Settings.Planning.FeatureGates.Drift
 }
 
-// forgetDrift makes no node count as drifted if the settings disable drift.
+// forgetDrift removes the drift condition from all NodeClaims if the settings disable drift.
 func (s *simulation) forgetDrift(snapshot *scheduling.Snapshot) {
 	if !s.global.withoutDrift() {
 		return

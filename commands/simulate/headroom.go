@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
 
-// headroom contains the placeholders of a plan: they are not pods of the cluster, but the plan keeps room for them.
+// headroom contains the placeholders of a plan. They are not pods of the cluster, but the plan keeps capacity free for them.
 type headroom struct {
 	// buffer is the CapacityBuffer of each placeholder, as "namespace/name".
 	buffer map[scheduling.PodKey]string
@@ -107,11 +107,11 @@ type bufferRoom struct {
 	name string
 	// pods is the number of placeholders of the buffer, the sum of launched, existing and unplaced.
 	pods, launched, existing, unplaced int
-	// reasons say why placeholders of the buffer are unplaced. The placeholders of a buffer are equal, and so are their reasons.
+	// reasons say why placeholders of the buffer are unplaced. The placeholders of a buffer are equal, so they all have the same reasons.
 	reasons []scheduling.Reason
 }
 
-// rooms returns the headroom of each buffer, in the order of the buffers' names.
+// rooms returns the plan's result for each buffer, in the order of the buffers' names.
 func (h headroom) rooms() []bufferRoom {
 	byName := make(map[string]*bufferRoom)
 	for _, name := range h.buffer {
@@ -160,7 +160,7 @@ func (r textReport) bufferItems(placeholders []scheduling.PodKey) []string {
 	return items
 }
 
-// writeHeadroom prints how many placeholders of each buffer have a place, and why the others have none.
+// writeHeadroom prints how many placeholders of each buffer have a place, and why the other placeholders have none.
 func (r textReport) writeHeadroom(w io.Writer) {
 	rooms := r.held.rooms()
 	if len(rooms) == 0 {

@@ -129,8 +129,8 @@ func (s *simulation) replaySnapshot() (*scheduling.Snapshot, error) {
 	return snapshot, nil
 }
 
-// sources reads the inputs, or returns the built-in cluster if there are none. If a running cluster is read, sources stores it in
-// into.Live, and does not return the built-in cluster.
+// sources reads the inputs. If there are no inputs, it returns the built-in cluster, unless a running cluster is read. sources stores a
+// running cluster in into.Live.
 func (s *simulation) sources(ctx context.Context, into *manifests.Options) ([]manifests.Source, error) {
 	if s.cluster.asked() {
 		cluster, err := s.readCluster(ctx)
@@ -170,7 +170,7 @@ func (s *simulation) inputSources(ctx context.Context) ([]manifests.Source, erro
 	return sources, nil
 }
 
-// noteRepeated prints which inputs are given more than once. Each input is read once.
+// noteRepeated prints which inputs are given more than once. Such inputs are read only once.
 func (s *simulation) noteRepeated() {
 	given := make(map[string]int)
 	for _, input := range s.inputs {
@@ -216,8 +216,8 @@ func (s *simulation) convertOlder(older []kinds.Object, pools []*v1.NodePool) []
 	return convert.Conversion(options)(older, pools)
 }
 
-// remarkOn prints remarks about the input. It leaves unknown kinds to remarkOnSkipped, which counts their objects, and missing node classes
-// to findClass, which names the substitute.
+// remarkOn prints remarks about the input. It skips two kinds of remarks: remarkOnSkipped reports unknown kinds with the number of their
+// objects, and findClass reports missing node classes with their substitute.
 func (s *simulation) remarkOn(loaded *manifests.Result) {
 	for _, warning := range loaded.Warnings {
 		if warning.Code == manifests.WarningUnknownKind || warning.Code == manifests.WarningNodeClass {
@@ -237,7 +237,7 @@ func (s *simulation) remarkOn(loaded *manifests.Result) {
 	s.remarkOnRequests(loaded.Snapshot)
 }
 
-// meantAsFlag adds advice if an input does not exist and has the name of a flag: "simulate version".
+// meantAsFlag adds advice to the error if an input does not exist and has the name of a flag, as in "simulate version".
 func meantAsFlag(paths []string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -291,7 +291,7 @@ func loadManifests(sources []manifests.Source, options manifests.Options) (*mani
 // movedKubelet is advice for a v1 NodePool that still has the kubelet block of a v1beta1 NodePool.
 const movedKubelet = "in v1 this belongs in spec.kubelet of the pool's EC2NodeClass; convert moves it there if the class is in the same input"
 
-// isMovedKubelet reports whether a field is a kubelet block of a NodePool, or inside one.
+// isMovedKubelet reports whether a field is the kubelet block of a NodePool, or a field inside it.
 func isMovedKubelet(object, path string) bool {
 	const block = "spec.template.spec.kubelet"
 	return strings.HasPrefix(object, "NodePool ") && (path == block || strings.HasPrefix(path, block+"."))

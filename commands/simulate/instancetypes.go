@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// readCatalog reads the catalogue that the command line selects: AWS's answers, a file, or the embedded catalogue.
+// readCatalog reads the catalogue that the command line selects: from AWS, from a file, or the embedded catalogue.
 func (s *simulation) readCatalog(ctx context.Context) (*catalog.Catalog, error) {
 	if s.provider == providerAWS {
 		facts, err := s.readLive(ctx)
@@ -53,7 +53,7 @@ func (s *simulation) readCatalog(ctx context.Context) (*catalog.Catalog, error) 
 	return facts, nil
 }
 
-// addCatalogs gives each pool of the snapshot its instance types. Pools whose node classes result in the same settings share one list,
+// addCatalogs sets the instance types of each pool of the snapshot. Pools whose node classes result in the same settings share one list,
 // named after the first of these classes.
 func (s *simulation) addCatalogs(
 	snapshot *scheduling.Snapshot, facts *catalog.Catalog, classes nodeClasses,
@@ -72,7 +72,7 @@ func (s *simulation) addCatalogs(
 		return a.Key.Compare(b.Key)
 	})
 	snapshot.Catalogs = make(map[string][]*cloudprovider.InstanceType)
-	names := make(map[string]string) // of catalogues, by the key of their settings
+	names := make(map[string]string) // names of catalogues, by the key of their settings
 	for _, pool := range pools {
 		class, err := s.findClass(pool, classes)
 		if err != nil {
@@ -101,7 +101,7 @@ func (s *simulation) addCatalogs(
 	return nil
 }
 
-// freeName returns the name, or the name with the first number that makes it unique: classes of two kinds may share a name.
+// freeName returns the name, or the name with the first number that makes it unique. Classes of two kinds may have the same name.
 func freeName(taken map[string][]*cloudprovider.InstanceType, name string) string {
 	free := name
 	for i := 2; taken[free] != nil; i++ {
@@ -142,8 +142,8 @@ func (s *simulation) checkZones(facts *catalog.Catalog) error {
 	return nil
 }
 
-// The method settings returns the instance type settings of class. Their zones are those of the class's subnets (of facts, if these are
-// unknown), restricted to --zones.
+// The method settings returns the instance type settings of class. The zones of the settings are the zones of the class's subnets, or all
+// zones of facts if the subnets are unknown. --zones restricts them.
 func (s *simulation) settings(facts *catalog.Catalog, class *awsv1.EC2NodeClass, options instancetype.Options) (instancetype.Settings, error) {
 	settings, err := instancetype.NewSettings(facts, class, options)
 	if err != nil || len(s.zones) == 0 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Report is the judgement of a change by a policy.
+// Report says whether a change meets a policy, with the result of each rule.
 type Report struct {
 	// Policy is the file and the name of the policy.
 	File, Name string
@@ -14,19 +14,19 @@ type Report struct {
 	Results []Result
 }
 
-// Result is the judgement by one rule.
+// Result says whether the change meets one rule.
 type Result struct {
 	Rule  string
 	About string
 	Level Level
-	// Broken is set if a value is beyond its limit.
+	// Broken is true if a value exceeds its limit, or is below it for a limit with Least.
 	Broken bool
 	// Line is the line of the rule in the policy.
 	Line   int
 	Checks []Check
-	// Objects are the workloads that count, if the rule is about workloads.
+	// Objects are the workloads that the rule counts, if it is about workloads.
 	Objects []Object
-	// Note says how far the values can be trusted; empty if they are exact.
+	// Note says how the values may differ from the real ones; empty if the values are exact.
 	Note string
 	// status is the exit status of the rule.
 	status int
@@ -41,14 +41,14 @@ type Check struct {
 	limit Limit
 }
 
-// Evaluate judges a change. Every change keeps a policy without rules.
+// Evaluate checks a change against a policy. Every change meets a policy without rules.
 func Evaluate(p *Policy, f *Facts) Report {
 	report := Report{File: p.File, Name: p.Name}
 	rules := Rules()
 	for _, own := range p.Rules {
 		i := slices.IndexFunc(rules, func(r Rule) bool { return r.Name == own.Name })
 		if i < 0 {
-			continue // Parse refuses unknown rules
+			continue // not possible after Parse, which refuses unknown rules
 		}
 		report.Results = append(report.Results, rules[i].judge(own, f))
 	}
@@ -79,8 +79,8 @@ func (r *Rule) judge(own PolicyRule, f *Facts) Result {
 	return result
 }
 
-// Status returns the exit status: 0 if no rule with the level error is broken, the status of the rule if one is, and StatusSeveral if
-// several are.
+// Status returns the exit status. If no rule with the level error is broken, it is 0. If one such rule is broken, it is the status of that
+// rule. If several are broken, it is StatusSeveral.
 func (r *Report) Status() int {
 	status := 0
 	for _, result := range r.Results {
@@ -106,7 +106,7 @@ func (r *Report) Broken(level Level) int {
 	return n
 }
 
-// Headline says in one line whether the change keeps the policy.
+// Headline says in one line whether the change meets the policy.
 func (r *Report) Headline() string {
 	name := r.File
 	if r.Name != "" {
@@ -141,13 +141,13 @@ func (c *Check) LimitText() string {
 	return "at most " + c.limit.Unit.format(c.Limit)
 }
 
-// ValueText is the value for people; see LimitText.
+// ValueText is the value for people, in the unit of LimitText.
 func (c *Check) ValueText() string { return c.limit.Unit.format(c.Value) }
 
 // Unit is the unit of the limit and of the value, such as "USD per month", "percent" or "pod".
 func (c *Check) Unit() string { return string(c.limit.Unit) }
 
-// Sentence says what a broken rule allows, and what the change does.
+// Sentence says which limit is broken, and which value the change has.
 func (r *Result) Sentence() string {
 	var parts []string
 	for i := range r.Checks {

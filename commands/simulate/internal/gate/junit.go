@@ -41,8 +41,8 @@ type junitFailure struct {
 	Text    string `xml:",chardata"`
 }
 
-// WriteJUnit writes the report in the format of JUnit's XML reports, which CI systems read: a test case for each rule. A broken rule is a
-// failure if its level is error; with the level warning it passes, and its output says what is exceeded.
+// WriteJUnit writes the report in the format of JUnit's XML reports, which CI systems read: a test case for each rule. A broken rule with
+// the level error is a failure. A broken rule with the level warning passes, and its output names the exceeded limit.
 func (r *Report) WriteJUnit(w io.Writer) error {
 	suite := junitSuite{Name: "drawknife policy " + r.File, Tests: len(r.Results), Failures: r.Broken(LevelError), Time: "0", Cases: []junitCase{}}
 	for i := range r.Results {
@@ -71,7 +71,7 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 	return err
 }
 
-// details returns the values of a rule and the workloads that count for it, one per line.
+// details returns the values of a rule and the workloads that the rule counts, one per line.
 func (r *Result) details() string {
 	var b strings.Builder
 	for i := range r.Checks {

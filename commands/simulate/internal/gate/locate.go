@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Index records where objects are declared. The zero value and nil are empty.
+// Index records where objects are declared. The zero value and nil are empty indexes.
 type Index struct{ at map[declared]Location }
 
 type declared struct{ kind, namespace, name string }
@@ -28,7 +28,7 @@ func (x *Index) Add(file string, data []byte) {
 	}
 }
 
-// maxNested is the depth to which lists in lists are read.
+// maxNested is the maximum depth of nested lists that are read.
 const maxNested = 8
 
 func (x *Index) add(file string, n *yaml.Node, depth int) {

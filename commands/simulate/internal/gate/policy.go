@@ -24,20 +24,20 @@ const (
 // MaxBytes is the size of the largest policy that is read.
 const MaxBytes = 1 << 20
 
-// maxFaults is how many faults of a policy are listed.
+// maxFaults is the maximum number of listed faults of a policy.
 const maxFaults = 20
 
-// Level says what a broken rule means.
+// Level decides the effect of a broken rule.
 type Level string
 
 const (
 	// LevelError means that a broken rule changes the exit status. It is the default.
 	LevelError Level = "error"
-	// LevelWarning only reports a broken rule.
+	// LevelWarning means that a broken rule is only reported.
 	LevelWarning Level = "warning"
 )
 
-// Policy is a set of limits on what a change may do. The zero value has no rules.
+// Policy is a set of limits for changes of a cluster. The zero value has no rules.
 type Policy struct {
 	// File is the name of the file in messages, and Name is metadata.name, which may be empty.
 	File, Name string
@@ -52,7 +52,7 @@ type PolicyRule struct {
 	Level Level
 	// Limits are the limits by field.
 	Limits map[string]float64
-	// Except are the workloads that don't count: NAMESPACE/NAME, in which * stands for any text without a slash.
+	// Except are patterns NAMESPACE/NAME of workloads that the rule ignores. In a pattern, * stands for any text without a slash.
 	Except []string
 	// Line is the line of the rule in the file, from 1.
 	Line int
@@ -63,12 +63,12 @@ func (p *Policy) Has(name string) bool {
 	return p != nil && slices.ContainsFunc(p.Rules, func(r PolicyRule) bool { return r.Name == name })
 }
 
-// Fault is one thing that is wrong with a policy.
+// Fault is one error in a policy.
 type Fault struct {
-	// File and Line are the place; Line counts from 1.
+	// File and Line are the position of the fault. The first line is 1.
 	File string
 	Line int
-	// Object is the kind and the name of the policy, and Path the field; Path is empty for the document as a whole.
+	// Object is the kind and the name of the policy. Path is the path of the field; empty if the fault concerns the whole document.
 	Object, Path string
 	// Message says what is wrong, and what to write instead.
 	Message string
@@ -82,7 +82,7 @@ func (f *Fault) Error() string {
 	return text + f.Message
 }
 
-// Read reads a policy. The error joins a *Fault for each thing that is wrong with it, or is the error of r.
+// Read reads a policy. The error joins a *Fault for each error in the policy, or is the error of r.
 func Read(name string, r io.Reader) (*Policy, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err != nil {
@@ -218,7 +218,7 @@ func (p *parser) metadata(n *yaml.Node) {
 	}
 }
 
-// The method text returns the value of n, and whether it is a text of one line, as it must be.
+// The method text returns the value of n, and true if it is a text of one line. Otherwise it adds a fault and returns false.
 func (p *parser) text(n *yaml.Node, path string) (string, bool) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" || n.Value == "" || strings.ContainsAny(n.Value, "\r\n") || len(n.Value) > 253 {
 		p.fault(n, path, "must be a text of one line with at most 253 characters")

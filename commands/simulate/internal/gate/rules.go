@@ -60,13 +60,14 @@ func dollars(amount float64) string {
 	return text
 }
 
-// Limit is a limit that a rule may have. The value of the change must be at most the limit, or at least if Least is set.
+// Limit is a limit that a rule may have. The value of the change must be at most the limit. If Least is true, it must be at least the
+// limit.
 type Limit struct {
 	// Field is the name of the field in the policy.
 	Field string
 	Unit  unit
 	Least bool
-	// About says what the limit bounds, as the end of the sentence "at most this many ...".
+	// About describes the limited value, as the end of the sentence "at most this many ...".
 	About string
 	value func(*Facts, []string) float64
 }
@@ -77,15 +78,15 @@ type Rule struct {
 	Name string
 	// Status is the exit status if this rule alone is broken.
 	Status int
-	// About says in one sentence what the rule bounds.
+	// About describes in one sentence the value that the rule limits.
 	About string
 	// Limits are the limits that the rule may have; a policy gives at least one.
 	Limits []Limit
-	// objects returns the workloads that count for the rule; it is nil for rules that do not count workloads.
+	// objects returns the workloads that the rule counts; it is nil for rules that do not count workloads.
 	objects func(*Facts, []string) []Object
 }
 
-// hasExceptions reports whether the rule counts workloads: a policy may except some of them.
+// hasExceptions reports whether the rule counts workloads. A policy may exclude workloads from such a rule.
 func (r *Rule) hasExceptions() bool { return r.objects != nil }
 
 // Rules returns all rules in the order of their exit statuses.
@@ -156,11 +157,12 @@ func share(part, whole int) float64 {
 	return 100 * float64(part) / float64(whole)
 }
 
-// Facts are what a change does to a cluster.
+// Facts describe the effects of a change on a cluster.
 type Facts struct {
-	// CostBefore and CostAfter are the known prices of all nodes, USD per hour.
+	// CostBefore and CostAfter are the sums of the known prices of all nodes, in USD per hour.
 	CostBefore, CostAfter float64
-	// UnpricedGone is the number of replaced nodes whose price is not known. The added cost is then too high, never too low.
+	// UnpricedGone is the number of replaced nodes whose price is not known. If it is not 0, the computed added cost is higher than the
+	// real one, never lower.
 	UnpricedGone int
 	// Nodes is the number of nodes of the cluster, and Drifted is the number of nodes that are replaced.
 	Nodes, Drifted int
@@ -168,9 +170,10 @@ type Facts struct {
 	Running, Evicted int
 	// CPU and SpotCPU are the allocatable cores of all nodes, and of spot nodes, after the change.
 	CPU, SpotCPU float64
-	// Unplaced are the pods without a place after the change, by workload; UnplacedBefore are those before the change.
+	// Unplaced are the pods without a place after the change, by workload; UnplacedBefore are the pods without a place before the change.
 	Unplaced, UnplacedBefore []Object
-	// SingleNode are the workloads with all pods on one node after the change; SingleNodeBefore are those before the change.
+	// SingleNode are the workloads with all pods on one node after the change; SingleNodeBefore are the workloads with all pods on one node
+	// before the change.
 	SingleNode, SingleNodeBefore []Object
 }
 
@@ -189,13 +192,13 @@ func (f *Facts) addedPercent() float64 {
 	return 100 * added / (f.CostBefore * hoursPerMonth)
 }
 
-// Object is a workload that counts for a rule.
+// Object is a workload that a rule counts.
 type Object struct {
-	// Kind is empty for pods without an owner, whose name is that of the pod.
+	// Kind is empty for a pod without an owner; Name is then the name of the pod.
 	Kind, Namespace, Name string
-	// Pods is the number of its pods that count.
+	// Pods is the number of the workload's pods that the rule counts.
 	Pods int
-	// Detail says more: a reason, or the node.
+	// Detail is additional information: a reason, or the node.
 	Detail string
 }
 

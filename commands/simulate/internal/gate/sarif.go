@@ -11,16 +11,16 @@ import (
 	"github.com/drawknife/drawknife/internal/version"
 )
 
-// documentation is the page on policies.
+// documentation is the address of the page about policies.
 const documentation = "https://github.com/drawknife/drawknife/blob/main/docs/gate.md"
 
-// maxResults is how many workloads of one rule are listed in SARIF and JUnit. Code scanning takes 5,000 results at most.
+// maxResults is the maximum number of listed workloads of one rule in SARIF and JUnit. Code scanning accepts at most 5,000 results.
 const maxResults = 200
 
-// Location is a line of a file. The zero value is no location.
+// Location is a line of a file. The zero value means that the location is not known.
 type Location struct {
 	File string
-	// Line counts from 1.
+	// Line is the number of the line, from 1.
 	Line int
 }
 
@@ -154,7 +154,7 @@ func (r *Report) sarifResults(result *Result, index int, locate Locate) []sarifR
 	return list
 }
 
-// objectSentence says why a workload counts for a rule.
+// objectSentence returns a sentence that says why a rule counts a workload.
 func objectSentence(rule string, o Object) string {
 	text := fmt.Sprintf("%s counts for %s with %s", o, rule, pods.format(float64(o.Pods)))
 	if o.Detail != "" {

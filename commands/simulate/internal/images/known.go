@@ -1,4 +1,5 @@
-// Package images knows for which architectures the images of pods are built, and keeps pods off nodes of other architectures.
+// Package images reads for which architectures the images of pods are built, and prevents pods from being planned on nodes of other
+// architectures.
 //
 // Stability: internal.
 package images
@@ -25,7 +26,7 @@ const (
 
 // Read reads a file of images. Each of its documents maps names of images to architectures. An image has a list of architectures, or the
 // manifest that a registry stores for it (an OCI image index, or a manifest list of Docker). The documents are JSON values one after
-// another, or YAML. If an image is given twice, its last entry counts.
+// another, or YAML. If an image occurs twice, its last entry is used.
 func Read(r io.Reader) (Known, error) {
 	text, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // Annotation of a pod, or of its template, lists the architectures for which all of its images are built: "amd64" or "amd64,arm64".
 const Annotation = "drawknife.dev/architectures"
 
-// ConflictError says that the images of a pod have no architecture in common.
+// ConflictError says that there is no architecture for which all images of a pod are built.
 type ConflictError struct {
 	// Pod is "namespace/name".
 	Pod string
@@ -28,8 +28,8 @@ func (e *ConflictError) Error() string {
 }
 
 // Restrict returns the snapshot with an added requirement on pods: their node must have an architecture for which all images of the pod are
-// built. Images of unknown architectures add no requirement. The given snapshot stays unchanged. The error is a *ConflictError, or names an
-// annotation that is not a list of architectures.
+// built. Images of unknown architectures add no requirement. The snapshot passed to Restrict stays unchanged. The error is a
+// *ConflictError, or names an annotation that is not a list of architectures.
 func Restrict(snapshot *scheduling.Snapshot, known Known) (*scheduling.Snapshot, error) {
 	r := &restricter{known: known}
 	out := *snapshot
@@ -69,8 +69,8 @@ func requiredTerms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
 // restricter restricts the pods of a snapshot.
 type restricter struct {
 	known Known
-	// last is the previous pod, and affinity is the affinity that it got. All pods of one template get the same affinity. A nil affinity
-	// means that the pod is unchanged.
+	// last is the previous pod, and affinity is its new affinity. The following pods of the same template get the same affinity. A nil
+	// affinity means that the pod is unchanged.
 	last     *corev1.Pod
 	affinity *corev1.Affinity
 }
@@ -112,7 +112,7 @@ func sameTemplate(a, b *corev1.Pod) bool {
 }
 
 // architectures returns the architectures of the pod's annotation or, without it, those that suit all images of the pod, sorted. Images
-// with unknown architectures don't count; if all are unknown, it returns nil.
+// with unknown architectures are ignored; if the architectures of all images are unknown, the result is nil.
 func (r *restricter) architectures(pod *corev1.Pod) ([]string, error) {
 	var all []string
 	if text := pod.Annotations[Annotation]; text != "" {
