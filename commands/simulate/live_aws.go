@@ -13,7 +13,7 @@ import (
 // linksAWS is true because this program can call AWS itself.
 const linksAWS = true
 
-// readLive reads the catalogue from AWS, and adds notes on what is missing.
+// readLive reads the catalogue from AWS, and adds notes about missing data.
 func (s *simulation) readLive(ctx context.Context) (*catalog.Catalog, error) {
 	market, err := live.Read(ctx, live.Options{
 		AWS:      sdk.Config{Region: s.region, UserAgent: "drawknife-simulate"},

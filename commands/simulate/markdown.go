@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// formed is standard output with text for people in the form wide or Markdown, not for a terminal.
+// formed is an output for text in the format wide or Markdown, which is for people but not for a terminal.
 type formed struct {
 	io.Writer
 	form outputFormat
@@ -20,14 +20,16 @@ const endless = math.MaxInt32
 // boldMark marks the beginning and the end of bold text until the text is escaped.
 const boldMark = "\x01"
 
-// form makes standard output convert text to the format of --output. Call end after the last output: it completes the output.
+// form makes standard output convert text to the format of --output. Call end after the last output, because it writes the rest of the
+// output.
 func (s *simulation) form() (end func() error) {
 	s.verbose = s.verbose || s.output == outputWide
 	s.stdout, end = inForm(s.stdout, s.output)
 	return end
 }
 
-// inForm returns a writer to which text for people is written in the form. Call end after the last output: it completes the output.
+// inForm returns a writer that converts text for people to the format form. Call end after the last output, because it writes the rest of
+// the output.
 func inForm(w io.Writer, form outputFormat) (formedWriter io.Writer, end func() error) {
 	switch form {
 	case outputWide:
@@ -39,7 +41,7 @@ func inForm(w io.Writer, form outputFormat) (formedWriter io.Writer, end func() 
 	return w, func() error { return nil }
 }
 
-// markdownWriter converts text to Markdown: lines stay lines, and tables, which table writes as Markdown, are separated by empty lines.
+// markdownWriter converts text to Markdown. Lines stay separate lines. Tables are already in Markdown, and are separated by empty lines.
 type markdownWriter struct {
 	to      io.Writer
 	line    bytes.Buffer

@@ -10,17 +10,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// nextSet is what diff compares the cluster with: another set of NodePools, of workloads, or of both.
+// nextSet is the other set of NodePools, of workloads, or of both, with which diff compares the cluster.
 type nextSet struct {
 	pools poolSet
-	// snapshot is the cluster with the other set's workloads, or the cluster itself if the other set has none. Its NodePools and Catalogs
-	// are not used.
+	// snapshot is the cluster with the other set's workloads, or the cluster itself if the other set has no workloads. Its NodePools and
+	// Catalogs are not used.
 	snapshot *scheduling.Snapshot
 	sources  []manifests.Source
 }
 
-// readNext reads the other set, with which diff compares the cluster. If the set has no NodePool, those of the input stay, and if it has no
-// workload, all pods stay. Node classes that the set lacks are taken from the input.
+// readNext reads the other set, with which diff compares the cluster. If the set has no NodePool, the NodePools of the input are used. If
+// it has no workload, all pods stay. Node classes that the set lacks are taken from the input.
 func (s *simulation) readNext(ctx context.Context, snapshot *scheduling.Snapshot) (nextSet, error) {
 	s.progress.Enter("reading the other set")
 	sources, err := s.readFiles(ctx, []string{s.diff})
@@ -55,7 +55,7 @@ func (s *simulation) readNext(ctx context.Context, snapshot *scheduling.Snapshot
 	return next, nil
 }
 
-// diffName is what messages call the file of the other set.
+// diffName is the name of the other set's file in messages.
 func (s *simulation) diffName() string {
 	if s.program == "simulate" {
 		return "--diff"
@@ -100,7 +100,8 @@ func (s *simulation) withWorkloads(snapshot *scheduling.Snapshot, sources []mani
 	return after, nil
 }
 
-// withOverlays returns the snapshot. If it has no NodeOverlays, withOverlays returns a copy with those of the snapshot "of".
+// withOverlays returns the snapshot. If the snapshot has no NodeOverlays, withOverlays returns a copy with the NodeOverlays of the argument
+// "of".
 func withOverlays(snapshot, of *scheduling.Snapshot) *scheduling.Snapshot {
 	if len(snapshot.NodeOverlays) > 0 || len(of.NodeOverlays) == 0 {
 		return snapshot

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nodePrice is the price of one node, USD per hour. The zero value is a price that is not known.
+// nodePrice is the price of one node in USD per hour. The zero value means that the price is not known.
 type nodePrice struct {
 	price            float64
 	known, estimated bool
@@ -29,11 +29,11 @@ func (p nodePrice) figure() *float64 {
 	return &rounded
 }
 
-// nodePrices contains what the nodes of a snapshot cost now, by name, with an entry for each node.
+// nodePrices contains the present price of each node of a snapshot, by name.
 type nodePrices map[string]nodePrice
 
-// nodePricesOf returns the prices of the nodes. A node without a capacity type counts as on-demand, unless labels of an EKS node group
-// say otherwise.
+// nodePricesOf returns the prices of the nodes. A node without a capacity type gets the on-demand price, unless labels of an EKS node group
+// show another capacity type.
 func (s *simulation) nodePricesOf(snapshot *scheduling.Snapshot) (nodePrices, error) {
 	labelled := *snapshot
 	labelled.Nodes = slices.Clone(snapshot.Nodes)
@@ -144,7 +144,7 @@ func (p nodePrices) only(names map[string]bool) nodePrices {
 	return out
 }
 
-// nodeCost is the total cost of some nodes, as far as it is known.
+// nodeCost is the total cost of a group of nodes, as far as their prices are known.
 type nodeCost struct {
 	nodes int
 	// cost is the sum of the known prices, in USD per hour; unpriced is the number of nodes without a known price.
@@ -156,7 +156,7 @@ type nodeCost struct {
 
 func (c *nodeCost) add(p nodePrice) { c.count(p, 1) }
 
-// remove subtracts a node that was added before.
+// remove subtracts the price of a node that was added before.
 func (c *nodeCost) remove(p nodePrice) { c.count(p, -1) }
 
 func (c *nodeCost) count(p nodePrice, sign int) {
@@ -180,10 +180,10 @@ func (c *nodeCost) figure() *float64 {
 	return &rounded
 }
 
-// unknown reports whether there are nodes, but none has a known price.
+// unknown reports whether there are nodes, but no node has a known price.
 func (c *nodeCost) unknown() bool { return c.nodes > 0 && c.unpriced == c.nodes }
 
-// dollars returns the sum of the known prices, marked if one is an estimate: "$0.1248", "~$0.1248".
+// dollars returns the sum of the known prices, with a mark if a price is an estimate: "$0.1248", "~$0.1248".
 func (c *nodeCost) dollars() string {
 	if c.estimated > 0 {
 		return "~" + dollars(roundDollars(c.cost))
@@ -268,7 +268,7 @@ func costOf(nodes int) string {
 	return counted(nodes, "node") + " cost"
 }
 
-// notes returns the notes about these nodes for a document, or none if there are none.
+// notes returns the notes about these nodes for a document, or nil if each node has a known price.
 func (u unpriced) notes() []planNote {
 	if len(u) == 0 {
 		return nil

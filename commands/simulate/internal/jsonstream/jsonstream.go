@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Write writes a document byte for byte like encoding/json with an indentation of two spaces. It writes lists element by element,
-// because the document may be larger than memory.
+// Write writes a document. The output has the same bytes as that of encoding/json with an indentation of two spaces. It writes lists
+// element by element, because the document may be larger than memory.
 func Write(w io.Writer, document any) error {
 	j := stream{w: w}
 	j.encoder = json.NewEncoder(&j.compact)
@@ -50,7 +50,7 @@ func (j *stream) text(s string) {
 	}
 }
 
-// field writes the value of a field, a list one element at a time.
+// field writes the value of a field. It writes a list element by element.
 func (j *stream) field(v reflect.Value) {
 	if v.Kind() != reflect.Slice || v.Len() == 0 || v.Type().Elem().Kind() == reflect.Uint8 || v.Type().Implements(reflect.TypeFor[json.Marshaler]()) {
 		j.value(v.Interface(), "  ")
@@ -67,7 +67,7 @@ func (j *stream) field(v reflect.Value) {
 	j.text("\n  ]")
 }
 
-// value writes a value; all its lines but the first begin with prefix.
+// value writes a value. All lines except the first begin with prefix.
 func (j *stream) value(v any, prefix string) {
 	if j.err != nil {
 		return
@@ -83,15 +83,15 @@ func (j *stream) value(v any, prefix string) {
 	_, j.err = j.w.Write(j.indented.Bytes())
 }
 
-// documentField is a field of a document as encoding/json sees it.
+// documentField is a field of a document, by the rules of encoding/json.
 type documentField struct {
 	name  string
 	value reflect.Value
 	depth int
 }
 
-// fieldsOf returns the fields of a struct to write, including those of embedded structs; of two fields with one name, the outer field
-// counts.
+// fieldsOf returns the fields of a struct to write, including those of embedded structs; of two fields with the same name, only the outer
+// field is written.
 func fieldsOf(document reflect.Value) []documentField {
 	all := appendFields(nil, document, 0)
 	least := make(map[string]int, len(all))
@@ -109,8 +109,8 @@ func fieldsOf(document reflect.Value) []documentField {
 	return out
 }
 
-// appendFields appends all fields of a struct. A field that is left out has no value in the list; it still hides other fields of the same
-// name.
+// appendFields appends all fields of a struct. A field that is left out is in the list without a value, because it still hides inner fields
+// of the same name.
 func appendFields(into []documentField, v reflect.Value, depth int) []documentField {
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)

@@ -14,9 +14,9 @@ import (
 type Error struct {
 	// Region is the region that was queried; empty if it is not known.
 	Region string
-	// Cause is what went wrong. errors.Is tests for its kind (cloudprovider.ErrorKind).
+	// Cause is the error that occurred. errors.Is tests for its kind (cloudprovider.ErrorKind).
 	Cause error
-	// Cure is what the user can do.
+	// Cure says what the user can do to correct the error.
 	Cure string
 }
 
@@ -29,7 +29,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("reading the instance types%s from AWS: %s; %s", of, e.problem(), e.Cure)
 }
 
-// problem returns the cause in words. The cure contains the advice about credentials.
+// problem returns the cause as text, without advice about credentials, which is in Cure.
 func (e *Error) problem() string {
 	var credentials *sdk.CredentialsError
 	if errors.As(e.Cause, &credentials) && credentials.Missing {
@@ -41,7 +41,7 @@ func (e *Error) problem() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// permissions names the actions that an IAM policy must allow, and those that it should allow.
+// permissions names the actions that an IAM policy must allow, and the actions that it should also allow.
 const permissions = "ec2:DescribeInstanceTypes and ec2:DescribeInstanceTypeOfferings; for prices of today and ids of zones also " +
 	"pricing:GetProducts, ec2:DescribeSpotPriceHistory and ec2:DescribeAvailabilityZones"
 
@@ -53,7 +53,7 @@ func explain(ctx context.Context, region string, err error) error {
 	return &Error{Region: region, Cause: err, Cure: cure(err)}
 }
 
-// explainSettings is explain for errors in the user's settings, before AWS is called.
+// explainSettings is like explain, for errors in the user's settings that are found before AWS is called.
 func explainSettings(ctx context.Context, region string, err error) error {
 	if ctx.Err() != nil {
 		return explain(ctx, region, err)

@@ -31,12 +31,12 @@ const (
 
 // Options are the settings of Read.
 type Options struct {
-	// AWS says how to reach AWS; the zero value takes region, credentials and endpoints from the environment and the
+	// AWS contains the settings for connections to AWS. The zero value reads region, credentials and endpoints from the environment and the
 	// shared configuration files, as the AWS command line does.
 	AWS sdk.Config
 	// Progress is called with each stage; nil for no report. Calls don't overlap.
 	Progress func(stage string)
-	// Clock is the clock; nil means the real one.
+	// Clock is the clock; nil means the system clock.
 	Clock option.Clock
 }
 
@@ -60,7 +60,7 @@ type Note struct {
 const (
 	// NoteMarket says which market was read.
 	NoteMarket = "LiveMarket"
-	// NoteSkippedTypes says that types were described in a way that can't be used.
+	// NoteSkippedTypes says that EC2's descriptions of some types are unusable, so these types were skipped.
 	NoteSkippedTypes = "InstanceTypesSkipped"
 	// NoteZoneIDs says that the ids of zones could not be read.
 	NoteZoneIDs = "ZoneIDsUnknown"
@@ -78,14 +78,14 @@ const (
 type reading struct {
 	region string
 	now    func() time.Time
-	// builtIn has the prices to use if AWS does not answer.
+	// builtIn is the catalogue with the prices to use if AWS does not answer.
 	builtIn *catalog.Catalog
 	types   func(context.Context) (*aws.RegionTypes, error)
 	sources struct{ onDemand, spot prices.Source }
 	steps   steps
 }
 
-// Read asks AWS for instance types, zones and prices, all at once. The error is an *Error, or that of the context.
+// Read reads instance types, zones and prices from AWS, all at the same time. The error is an *Error, or the error of the context.
 func Read(ctx context.Context, o Options) (*Market, error) {
 	now := time.Now
 	if o.Clock != nil {
@@ -127,11 +127,11 @@ func onDemandSource(region string, api func() sdk.PricingAPI) prices.Source {
 	return prices.OnDemand{API: api(), Region: region}
 }
 
-// day returns the day of the reading.
+// day returns the present day, as the day of the prices that are read.
 func (r *reading) day() string { return r.now().UTC().Format(time.DateOnly) }
 
-// read asks AWS for instance types and prices at the same time. If there are no instance types, it stops asking for prices, which would be
-// useless.
+// read asks AWS for instance types and prices at the same time. If the instance types can't be read, it stops reading prices, which would
+// be useless.
 func (r *reading) read(ctx context.Context) (*Market, error) {
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()

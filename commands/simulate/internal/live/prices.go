@@ -13,15 +13,15 @@ import (
 
 const dollars = "USD"
 
-// quotes are the prices that AWS gave. A list is nil when it could not be read; then the error says why.
+// quotes are the prices that AWS returned. If a list could not be read, it is nil, and the error says why.
 type quotes struct {
 	onDemand, spot       *prices.List
 	onDemandErr, spotErr error
-	// day is the day of the reading.
+	// day is the day on which the prices were read.
 	day string
 }
 
-// on returns facts with prices added. If AWS returned no on-demand price for a type, the built-in price is used, if there is one.
+// on returns a copy of facts with prices. If AWS returned no on-demand price for a type, the built-in price is used, if there is one.
 func (q quotes) on(facts, builtIn *catalog.Catalog) (*catalog.Catalog, []Note, error) {
 	w := &writer{
 		quotes: q, builtIn: builtIn, currency: dollars, static: prices.Static(builtIn, facts.Region), keys: map[string]string{},
@@ -53,8 +53,8 @@ type writer struct {
 	currency string
 	out      catalog.Catalog
 	keys     map[string]string // keys in catalog.Sources, by text
-	// unlisted are the types without a price in AWS's price list that got a built-in price, which is possible only if prices are in
-	// dollars.
+	// unlisted are the types that got a built-in price, because AWS's price list has no price for them. This is possible only if prices are
+	// in dollars.
 	unlisted []string
 	// unpriced are the types without an on-demand price.
 	unpriced []string
@@ -84,8 +84,9 @@ func (w *writer) priceOnDemand(t *catalog.Type) {
 	}
 }
 
-// priceSpot writes a price for each zone. A zone that EC2's list does not name has no spot price: the type is not sold as spot there.
-// Without EC2's list, built-in prices of the same region are used, and otherwise the on-demand price, which is above any spot price.
+// priceSpot writes a price for each zone. If EC2's list has no price for a zone, the type is not offered as spot there, and has no spot
+// price. If EC2's list is missing, built-in prices of the same region are used. If these are missing as well, the on-demand price is used,
+// which is higher than any spot price.
 func (w *writer) priceSpot(t *catalog.Type) {
 	t.SpotUSD, t.SpotFrom, t.SpotInterruption = nil, "", ""
 	amounts := make([]float64, len(t.Zones))
@@ -115,7 +116,8 @@ func (w *writer) priceSpot(t *catalog.Type) {
 	w.setSpot(t, amounts, "on-demand price, because spot prices are missing; "+w.out.Sources[t.OnDemandFrom], catalog.PriceFacts{Kind: catalog.PriceEstimated})
 }
 
-// knownSpot returns the built-in spot prices of a type by zone, or none if the region or currency differs from the table's.
+// knownSpot returns the built-in spot prices of a type by zone, or none if the region or currency differs from those of the built-in
+// catalogue.
 func (w *writer) knownSpot(name string) map[string]float64 {
 	t, ok := w.builtIn.Lookup(name)
 	if !ok || w.out.Region != w.builtIn.Region || w.currency != dollars {
@@ -130,7 +132,7 @@ func (w *writer) knownSpot(name string) map[string]float64 {
 	return known
 }
 
-// setSpot sets the spot prices of a type if there are any.
+// setSpot sets the spot prices of a type if any of them is above 0.
 func (w *writer) setSpot(t *catalog.Type, amounts []float64, source string, facts catalog.PriceFacts) {
 	if slices.ContainsFunc(amounts, func(amount float64) bool { return amount > 0 }) {
 		t.SpotUSD, t.SpotFrom = amounts, w.key(source, facts)
@@ -188,7 +190,7 @@ func (w *writer) notes() []Note {
 	return notes
 }
 
-// someOf returns the first names, and how many more there are.
+// someOf returns the first names, and the number of the other names.
 func someOf(names []string) string {
 	const shown = 3
 	if len(names) <= shown {

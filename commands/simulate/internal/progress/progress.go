@@ -1,4 +1,4 @@
-// Package progress shows what a long run is doing.
+// Package progress shows the current stage of a long run.
 //
 // Stability: internal.
 package progress
@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// showAfter is the time for which a run prints no progress: shorter runs end before a message could be read.
+	// showAfter is the time after which a run begins to print its progress. During a shorter run nobody could read a message.
 	showAfter = time.Second
 	// drawEvery is the time between two pictures of the spinner.
 	drawEvery = 100 * time.Millisecond
 )
 
-// Line shows the progress of a long run on one line, which is removed when the run ends. A nil Line is silent.
+// Line shows the progress of a long run on one line, which is removed when the run ends. A nil Line prints nothing.
 type Line struct {
 	w     io.Writer
 	start time.Time
@@ -30,7 +30,7 @@ type Line struct {
 	stage string
 }
 
-// Silent prints nothing; it only stores the stage.
+// Silent returns a Line that prints nothing and only stores the stage.
 func Silent() *Line {
 	p := &Line{done: make(chan struct{}), ended: make(chan struct{})}
 	close(p.done)
@@ -38,7 +38,7 @@ func Silent() *Line {
 	return p
 }
 
-// Start begins to watch a run. Stop must be called before anything else is written to w.
+// Start returns a Line that shows the progress of a run that begins now. Stop must be called before anything else is written to w.
 func Start(w io.Writer) *Line {
 	p := &Line{w: w, start: time.Now(), done: make(chan struct{}), ended: make(chan struct{})}
 	go p.draw()
@@ -65,7 +65,7 @@ func (p *Line) Now() string {
 	return p.stage
 }
 
-// Stop wipes the line and waits until nothing more is written. It may be called more than once.
+// Stop removes the line, and returns when nothing more will be written. It may be called more than once.
 func (p *Line) Stop() {
 	if p == nil {
 		return

@@ -32,12 +32,12 @@ type Folder struct {
 	Tool Tool
 }
 
-// Layout says how inputs are read.
+// Layout says which folders of the input are rendered, and which files are read as manifests.
 type Layout struct {
 	// Folders are the folders to render, in the order of their paths.
 	Folders []Folder
-	// Files are the inputs to read as manifests. If there is nothing to render, they are the given paths. Otherwise they are the files in
-	// these paths that belong to no folder of a tool.
+	// Files are the inputs to read as manifests. If there is nothing to render, they are the paths passed to Find. Otherwise they are the
+	// files in these paths that belong to no folder of a tool.
 	Files []string
 	// Unused are folders of tools that are not rendered and that no kustomization refers to. They are inside a folder that is rendered, or
 	// they are charts without objects (type library).
@@ -61,11 +61,11 @@ func (e *AlternativesError) Error() string {
 const (
 	// mostFolders is the largest number of Kustomize and Helm folders that are read.
 	mostFolders = 1000
-	// mostBytes bounds the size of a kustomization or Chart.yaml.
+	// mostBytes is the maximum size of a kustomization or Chart.yaml.
 	mostBytes = 1 << 20
 )
 
-// finder is the state of one search, through one of the inputs.
+// finder is the state of the search through one of the inputs.
 type finder struct {
 	root string
 	// kustomizations has the kustomization of each folder of the input, if the folder has one. charts has the folders with charts.
@@ -74,7 +74,7 @@ type finder struct {
 	files          []string
 }
 
-// kustomization is the part of a kustomization that says which folders it refers to.
+// kustomization contains the fields of a kustomization that refer to folders.
 type kustomization struct {
 	Kind       string   `json:"kind"`
 	Resources  []string `json:"resources"`
@@ -84,8 +84,8 @@ type kustomization struct {
 	refers []string
 }
 
-// Find finds the folders of tools in the paths. Files, and paths that can't be read, are left to the code that reads the files. The error
-// is an *AlternativesError, or names the kustomization that can't be read.
+// Find finds the folders of tools in the paths. Paths that are files or can't be read are added to Layout.Files: the code that reads these
+// files reports errors. The error is an *AlternativesError, or names the kustomization that can't be read.
 func Find(paths []string) (*Layout, error) {
 	layout := &Layout{}
 	for _, path := range paths {
@@ -227,8 +227,8 @@ func (f *finder) add(layout *Layout) error {
 	return nil
 }
 
-// roots returns the folders of the kustomizations to render: that of the input itself, or else all to which no other kustomization refers,
-// except components.
+// roots returns the folders of the kustomizations to render. If the input itself has a kustomization, this is the only one. Otherwise they
+// are all kustomizations to which no other kustomization refers, except components.
 func (f *finder) roots() []string {
 	if f.kustomizations[f.root] != nil {
 		return []string{f.root}
@@ -246,12 +246,12 @@ func (f *finder) roots() []string {
 		}
 	}
 	if len(roots) == 0 {
-		return nil // the kustomizations refer to each other in circles: none can be rendered
+		return nil // the kustomizations refer to each other in circles, so none can be rendered
 	}
 	return roots
 }
 
-// checkAlternatives refuses roots that refer to the same base. Components don't count, because several roots may use them.
+// checkAlternatives refuses roots that refer to the same base. A component is not such a base, because several roots may use it.
 func (f *finder) checkAlternatives(roots []string) error {
 	first := make(map[string]string)
 	for _, root := range roots {

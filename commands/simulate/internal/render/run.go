@@ -13,16 +13,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// Options say how folders are rendered.
+// Options are the settings for rendering folders.
 type Options struct {
 	// Values are the values files for charts, in the order in which Helm reads them.
 	Values []string
-	// MaxBytes bounds the output of all folders together, and Timeout the time for each folder.
+	// MaxBytes limits the output of all folders together. Timeout limits the time for each folder.
 	MaxBytes int64
 	Timeout  time.Duration
 }
 
-// DefaultOptions returns options with the same bound on the size as manifests.Files, and a timeout of two minutes.
+// DefaultOptions returns options with the same size limit as manifests.Files, and a timeout of two minutes.
 func DefaultOptions() Options {
 	return Options{MaxBytes: manifests.DefaultMaxBytes, Timeout: 2 * time.Minute}
 }
@@ -32,7 +32,7 @@ type Error struct {
 	Folder Folder
 	// Command is the command line that failed, or that is missing.
 	Command string
-	// Output is what the tool wrote to standard error.
+	// Output is the output of the tool on standard error.
 	Output string
 	Err    error
 }
@@ -74,7 +74,7 @@ func All(ctx context.Context, folders []Folder, opts Options) ([]manifests.Sourc
 	return sources, nil
 }
 
-// Command returns the command line that renders the folder, with the tool that is installed.
+// Command returns the command line that renders the folder, using the installed tool.
 func (f Folder) Command(values []string) []string {
 	path := f.Path
 	if strings.HasPrefix(path, "-") {
@@ -115,10 +115,10 @@ func releaseName(path string) string {
 	return name
 }
 
-// errTooLarge is the cause for a tool that prints too much.
+// errTooLarge is the cause of the error if a tool prints too much.
 var errTooLarge = errors.New("prints more than the maximum")
 
-// errTooLong is the cause for a tool that does not end.
+// errTooLong is the cause of the error if a tool does not end in time.
 var errTooLong = errors.New("did not end within the time limit")
 
 func (f Folder) render(ctx context.Context, opts Options, left int64) (manifests.Source, error) {
@@ -147,14 +147,14 @@ func (f Folder) render(ctx context.Context, opts Options, left int64) (manifests
 
 // boundedBuffer keeps the first bytes that are written to it, up to a limit.
 type boundedBuffer struct {
-	// kept is a field and not embedded, because the ReadFrom of an embedded bytes.Buffer would read without a bound.
+	// kept is a field and not embedded, because the method ReadFrom of an embedded bytes.Buffer would ignore the limit.
 	kept bytes.Buffer
 	left int64
-	// full is called when more bytes are written than fit. If it is nil, the rest is dropped silently.
+	// full is called if more bytes are written than the limit allows. If it is nil, the additional bytes are dropped silently.
 	full func()
 }
 
-// Write keeps as many bytes as fit, and never fails.
+// Write keeps as many bytes as the limit allows, and never fails.
 func (b *boundedBuffer) Write(p []byte) (int, error) {
 	kept := p[:min(int64(len(p)), b.left)]
 	b.left -= int64(len(kept))

@@ -24,16 +24,16 @@ type allocator struct {
 	matcher   scheduling.DeviceMatcher
 	classes   map[string]*resourcev1.DeviceClass
 	templates map[scheduling.PodKey]*resourcev1.ResourceClaimTemplate
-	// backed is the device class behind each extended resource.
+	// backed is the device class that provides each extended resource.
 	backed map[corev1.ResourceName]string
 	// claims are the claims of the input and of bound pods. An object in the map is never modified, but replaced.
 	claims map[scheduling.PodKey]*resourcev1.ResourceClaim
 	// created counts the claims that were made for pods.
 	created int
-	// read contains the specs that are prepared for allocation. A key names the claim or the template of the spec, or the extended
-	// resources that it replaces.
+	// read contains the specs of claims that are prepared for allocation. The key names the claim or the template, or the extended
+	// resources for which the claim was created.
 	read map[string]*devices.Claim
-	// nodes are the nodes with devices, by name; network contains the devices that several nodes can use, nil if there are none.
+	// nodes are the nodes with devices, by name. network contains the devices that several nodes can use; nil if there are no such devices.
 	nodes   map[string]*nodeDevices
 	network *devices.Usage
 }
@@ -166,7 +166,7 @@ type wanted struct {
 }
 
 // allocate allocates devices of the pod's node for the claims of the pod, and writes the claims into the pod's status. It reports whether
-// the node has the devices; if not, nothing has changed. hosted is the NodeClaim of the node.
+// the node has enough devices. If not, it changes nothing. hosted is the NodeClaim of the node.
 func (a *allocator) allocate(pod *corev1.Pod, hosted *v1.NodeClaim) ([]cluster.Event, bool, error) {
 	mine, err := a.claimsOf(pod, hosted)
 	if err != nil || len(mine) == 0 {
@@ -210,8 +210,8 @@ func (a *allocator) allocate(pod *corev1.Pod, hosted *v1.NodeClaim) ([]cluster.E
 	return events, true, nil
 }
 
-// nodesOf returns a selector of the nodes that can use the allocated devices. If all of them are in a.network, and the same nodes can use
-// each of them, it selects these nodes (nil selects all nodes); otherwise, it selects only the pod's node.
+// nodesOf returns a selector of the nodes that can use the allocated devices. If all these devices are in a.network and can be used by the
+// same nodes, it selects these nodes; nil selects all nodes. Otherwise it selects only the pod's node.
 func (a *allocator) nodesOf(result resourcev1.DeviceAllocationResult, node string) *corev1.NodeSelector {
 	own := &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{
 		Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node},
@@ -237,7 +237,8 @@ func (a *allocator) nodesOf(result resourcev1.DeviceAllocationResult, node strin
 	return out
 }
 
-// claimsOf returns the claims of the pod. It creates claims from templates, and for extended resources that devices serve on the node.
+// claimsOf returns the claims of the pod. It creates claims from templates, and a claim for extended resources that are provided by devices
+// on the node.
 func (a *allocator) claimsOf(pod *corev1.Pod, hosted *v1.NodeClaim) ([]wanted, error) {
 	var out []wanted
 	for i := range pod.Spec.ResourceClaims {
@@ -274,8 +275,8 @@ func (a *allocator) claimsOf(pod *corev1.Pod, hosted *v1.NodeClaim) ([]wanted, e
 	return append(out, extended), nil
 }
 
-// extendedClaim returns the claim for the extended resources that devices serve because the node has no device plugin for them. It returns
-// an empty wanted if the pod requests no such resources.
+// extendedClaim returns the claim for the pod's extended resources that are provided by devices, because the node has no device plugin for
+// them. It returns an empty value if the pod requests no such resources.
 func (a *allocator) extendedClaim(pod *corev1.Pod, hosted *v1.NodeClaim) (wanted, error) {
 	var spec resourcev1.ResourceClaimSpec
 	text := "extended"
@@ -304,7 +305,7 @@ func (a *allocator) extendedClaim(pod *corev1.Pod, hosted *v1.NodeClaim) (wanted
 	return wanted{object, ready}, nil
 }
 
-// ready returns the spec, prepared for allocation. The result is stored in a.read, so that each spec is prepared once.
+// ready returns the spec prepared for allocation. It stores the result in a.read, so that each spec is prepared only once.
 func (a *allocator) ready(of string, spec *resourcev1.DeviceClaim) (*devices.Claim, error) {
 	known := a.read[of]
 	if known != nil {
@@ -334,11 +335,12 @@ func (a *allocator) made(pod *corev1.Pod, name string, spec *resourcev1.Resource
 		object.Name += "-x"
 	}
 	a.created++
-	object.UID = types.UID(fmt.Sprint("claim-", a.created)) // each claim gets a new UID: a deleted claim does not come back
+	object.UID = types.UID(fmt.Sprint("claim-", a.created)) // each claim gets a new UID, because a new claim is never the same as a deleted claim
 	return object
 }
 
-// free deletes the claims that were made for a pod that leaves its node, and frees the devices of its claims that no other pod uses.
+// free is called for a pod that leaves its node. It deletes the claims that were made for the pod, and frees the devices of claims that no
+// other pod uses.
 func (a *allocator) free(pod *corev1.Pod) []cluster.Event {
 	var events []cluster.Event
 	for _, key := range heldBy(pod) {

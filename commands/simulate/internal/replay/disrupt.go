@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// notice is the time between the notice of a spot interruption and the end of the node.
+// notice is the time between the announcement of a spot interruption and the end of the node.
 const notice = 2 * time.Minute
 
 // interrupt handles a spot interruption: the node is emptied at once, and removed when the notice has passed.
@@ -32,7 +32,7 @@ func (e *engine) interrupt(m *instance) error {
 func (e *engine) shrink() error {
 	e.agenda.enter(e.now.Add(e.Consolidate), e.shrink)
 	if len(e.waiting) > len(e.refusedNow()) || len(e.instances) == 0 {
-		return nil // pending pods are placed first; pods without a place don't delay consolidation
+		return nil // plan pending pods first, except those for which the last plan had no place
 	}
 	v := e.view()
 	if v.Revision == e.revision && len(e.moving) == 0 && !e.record.again(e.now) {
@@ -62,7 +62,7 @@ func (e *engine) shrink() error {
 	return nil
 }
 
-// carryOut launches the replacements, and empties the old nodes when the replacements are ready.
+// carryOut launches the replacements of a command, and empties the old nodes when the replacements are ready.
 func (e *engine) carryOut(v *cluster.View, cmd *disruption.Command) error {
 	var members []*instance
 	for _, name := range cmd.Nodes() {

@@ -1,4 +1,4 @@
-// Package replay simulates days of arrivals and departures of pods in seconds, with the planners and the fake cloud, and records the costs
+// Package replay simulates days in which pods arrive and end, within seconds, with the planners and the fake cloud. It records the costs
 // and the waiting times.
 //
 //	result, err := replay.Run(ctx, replay.Options{Snapshot: snapshot, Trace: trace, Length: 30 * 24 * time.Hour, Seed: 1})
@@ -9,7 +9,7 @@
 //
 // It is a discrete-event simulation: the clock jumps from one event to the next. Pending pods are planned in batches (package
 // provisioning). Nodes are launched in the fake cloud, which interrupts spot nodes at random. At a fixed interval, the disruption planner
-// checks whether the fleet could be smaller. The same options give the same result: all random choices come from Options.Seed.
+// checks whether nodes can be removed or replaced. The same options give the same result: all random choices come from Options.Seed.
 //
 //	trace      pods of a CSV file                        trace.go
 //	options    what is run                               options.go
@@ -20,7 +20,7 @@
 //	record     series, percentiles, the packing          record.go, refusals.go
 //	page       all of it as a page with charts           page.go, charts.go
 //
-// It is simplified: a pod is bound as soon as its node is ready; an emptied node is removed after Options.Drain; an evicted pod starts
-// again and ends at its original time. Plans count the pods of DaemonSets, but these pods do not run. Drivers publish the devices of a
-// node as soon as it is ready; a claim has its devices while a pod that uses it is on a node.
+// The simulation is simplified. A pod is bound as soon as its node is ready. An emptied node is removed after Options.Drain. An evicted pod
+// starts again and ends at its original time. Plans include the requests of DaemonSet pods, but these pods do not run. Drivers publish the
+// devices of a node as soon as the node is ready. A claim has its devices while a pod that uses the claim is on a node.
 package replay

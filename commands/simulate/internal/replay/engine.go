@@ -24,7 +24,7 @@ import (
 // pod is a pod of the trace that has arrived and has not ended.
 type pod struct {
 	object *corev1.Pod
-	// since is the time when the pod became pending. bound reports whether it ever had a node. on is its present node, or nil.
+	// since is the time when the pod became pending. bound is true if the pod ever had a node. on is its present node, or nil.
 	since time.Time
 	bound bool
 	on    *instance
@@ -35,7 +35,7 @@ type instance struct {
 	name  string
 	claim *v1.NodeClaim
 	price float64
-	// terms describe the price and its possible range.
+	// terms contain the price and its possible range.
 	terms terms
 	// estimated says that the price is an estimate.
 	estimated bool
@@ -43,10 +43,10 @@ type instance struct {
 	// ready is true when the node is ready, and leaving is true while it is being emptied.
 	ready, leaving bool
 	pods           map[string]*pod
-	// planned are the pods for which the node was bought. When the node is ready, these pods are bound to it first, even if other pods are
-	// pending.
+	// planned are the names of the pods for which the node was launched. When the node is ready, these pods are bound to it first, even if
+	// other pods are pending.
 	planned []string
-	// readied is called once when the node is ready; nil for no call.
+	// readied is called once, when the node becomes ready; nil means no call.
 	readied func() error
 }
 
@@ -64,7 +64,7 @@ type engine struct {
 	batch  *provisioning.Batch
 	// devices allocates the devices that bound pods claim.
 	devices *allocator
-	// wake is the next time in the agenda at which the batch is checked.
+	// wake is the time of the next check of the batch in the agenda.
 	wake  time.Time
 	model *scheduling.Model
 	pods  map[string]*pod
@@ -73,7 +73,8 @@ type engine struct {
 	instances map[string]*instance
 	launched  int
 	record    *record
-	// revision is the view's revision at the last consolidation; moving are nodes that commands are about to remove.
+	// revision is the view's revision at the last consolidation. moving has the nodes that commands are about to remove, with the IDs of
+	// the commands.
 	revision uint64
 	moving   map[string]string
 }
@@ -127,7 +128,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return e.record.result(e), ctx.Err()
 }
 
-// open creates the cloud that sells the instance types of the pools, and the view of an empty cluster.
+// open creates the cloud that offers the instance types of the pools, and the view of an empty cluster.
 func (e *engine) open() error {
 	var sold []*cloudprovider.InstanceType
 	seen := map[string]bool{}
@@ -175,7 +176,8 @@ func sortedNames[V any](m map[string]V) []string {
 	return names
 }
 
-// podOf returns the API object of a pod. A pod of the trace belongs to a controller, so that it is created again after an eviction.
+// podOf returns the API object of a pod. A pod of the trace gets a controller as its owner, so that planners expect it to be created again
+// after an eviction.
 func podOf(a *Arrival) *corev1.Pod {
 	requests := corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewMilliQuantity(a.MilliCPU, resource.DecimalSI),
@@ -248,7 +250,7 @@ func (e *engine) await(p *pod) error {
 	return nil
 }
 
-// look adds the next check of the batch to the agenda, unless an earlier check is in it.
+// look adds the next check of the batch to the agenda, unless the agenda already contains an earlier check.
 func (e *engine) look() {
 	due, again := e.batch.Next(e.now)
 	if due {
@@ -311,7 +313,7 @@ func (e *engine) compile(s *scheduling.Snapshot) error {
 	return err
 }
 
-// plan runs one planning pass: it binds pods that have a place on a ready node, and launches nodes for the others.
+// plan runs one planning pass: it binds pods that are planned on ready nodes, and launches nodes for other pods.
 func (e *engine) plan() error {
 	e.batch.Begin(e.now)
 	defer e.batch.End(true, e.now)

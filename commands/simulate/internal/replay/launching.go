@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// bind puts a pod on a node if the node has the devices that the pod claims. If not, the pod waits for the next pass.
+// bind binds a pod to a node if the node has the devices that the pod claims. Otherwise the pod waits for the next pass.
 func (e *engine) bind(p *pod, m *instance) error {
 	if p == nil {
 		return nil
@@ -42,7 +42,7 @@ func (e *engine) bind(p *pod, m *instance) error {
 	return e.state.Apply(append(claims, cluster.Upsert(p.object))...)
 }
 
-// launch buys a node for a claim. If the cloud has no capacity, launch returns nil, and the pods are planned again.
+// launch launches a node for a claim. If the cloud has no capacity, launch returns nil, and the pods are planned again.
 func (e *engine) launch(claim *v1.NodeClaim) (*instance, error) {
 	e.launched++
 	claim.Name = fmt.Sprintf("%s%05d", strings.TrimSuffix(claim.GenerateName, "-")+"-", e.launched)
@@ -110,7 +110,7 @@ func (e *engine) join(m *instance) error {
 			return err
 		}
 	}
-	return e.plan() // other pending pods may have a place now
+	return e.plan() // other pending pods may fit on the node now
 }
 
 // nodeOf returns the Node of a claim, registered and ready.

@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	// shownFamilies is the largest number of instance families, and of capacity types, that a result lists. The others are added up.
+	// shownFamilies is the largest number of instance families, and of capacity types, that a result lists. All other families are added up
+	// in one entry.
 	shownFamilies = 8
 	otherFamilies = "others"
-	// mostEvents limits the events of a result.
+	// mostEvents is the maximum number of events in a result.
 	mostEvents = 5000
 )
 
-// Mix is the average number of nodes of a capacity type or of an instance family, one number for each period of the series.
+// Mix is the average number of nodes of a capacity type or of an instance family, with one number for each period of Result.Series.
 type Mix struct {
 	Name  string
 	Nodes []float64
@@ -29,7 +30,7 @@ type Mix struct {
 // Event is something that happened to nodes during the run.
 type Event struct {
 	At time.Duration
-	// Kind is EventInterruption or EventCommand; Text says which nodes.
+	// Kind is EventInterruption or EventCommand. Text names the nodes.
 	Kind, Text string
 }
 
@@ -39,12 +40,12 @@ const (
 	EventCommand      = "consolidation"
 )
 
-// mixRecord adds up hours of nodes, by family or capacity type, and by period.
+// mixRecord adds up the hours of nodes, by name of the family or capacity type, and by period.
 type mixRecord struct {
 	hours map[string][]float64
 }
 
-// count returns the present number of ready nodes by the name that the function name makes of their labels.
+// count returns the present number of ready nodes by group. The function name returns the name of a node's group from the node's labels.
 func count(instances map[string]*instance, name func(labels map[string]string) string) map[string]int {
 	out := map[string]int{}
 	for _, m := range instances {
@@ -78,8 +79,8 @@ func (r *mixRecord) add(nodes map[string]int, period, periods int, hours float64
 	}
 }
 
-// result returns the average number of nodes in each period, by name; the names with the most hours come first. If there are more than most
-// names, one more entry adds up the others.
+// result returns the average number of nodes in each period, by name. Names with the most hours come first. If there are more than most
+// names, an additional entry is the sum of the other names.
 func (r *mixRecord) result(lengths []float64, most int) []Mix {
 	type named struct {
 		name  string

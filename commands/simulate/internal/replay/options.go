@@ -11,8 +11,8 @@ import (
 
 // Options describe the simulation.
 type Options struct {
-	// Snapshot contains the pools, the instance types and everything else that planning reads. Its pods are pending from the beginning, and
-	// never end; its nodes are left out, and no device claim is allocated. Required, with at least one NodePool.
+	// Snapshot contains the pools, the instance types and everything else that planning reads. Its pods are pending at the beginning, and
+	// never end. Its nodes are ignored, and its device claims are not allocated at the beginning. Required, with at least one NodePool.
 	Snapshot *scheduling.Snapshot
 	// DeviceMatcher evaluates selectors of devices; nil means that pods stay pending if their claims or classes have selectors.
 	DeviceMatcher scheduling.DeviceMatcher
@@ -26,22 +26,21 @@ type Options struct {
 	Seed uint64
 	// Query is the query for the planner.
 	Query scheduling.Query
-	// Boot is the time from the launch of a node until it is ready. Drain is the time in which a node is emptied and removed. 0 means
+	// Boot is the time from the launch of a node until it is ready. Drain is the time that it takes to empty and remove a node. 0 means
 	// DefaultBoot and DefaultDrain.
 	Boot, Drain time.Duration
-	// Consolidate is the interval between checks whether the fleet could be smaller; 0 means DefaultConsolidate, and a negative value
-	// means never.
+	// Consolidate is the interval between two runs of the disruption planner; 0 means DefaultConsolidate, and a negative value means never.
 	Consolidate time.Duration
-	// Disruption is the planner with its thresholds. Its Query and Work are replaced by those of these options, and commands do not wait
-	// for validation.
+	// Disruption is the planner with its thresholds. Its fields Query and Work are replaced by the fields of these options, and commands do
+	// not wait for validation.
 	Disruption disruption.Global
 	// Work limits the search of each consolidation check, see disruption.Global; 0 means DefaultWork.
 	Work int
-	// Interruptions is the average number of interruptions of a spot node in a month of 730 hours; 0 means never.
+	// Interruptions is the average number of interruptions of a spot node in a month of 730 hours; 0 means no interruptions.
 	Interruptions float64
-	// Estimated reports whether the price of an instance type with a capacity type is an estimate; nil means that no price is.
+	// Estimated reports whether the price of an instance type with a capacity type is an estimate; nil means that no price is an estimate.
 	Estimated func(instanceType, capacityType string) bool
-	// Progress is called from time to time with the simulated time; nil for no report.
+	// Progress is called from time to time with the simulated time; nil means that it is not called.
 	Progress func(at time.Duration)
 }
 
@@ -54,7 +53,7 @@ const (
 	DefaultWork = 100
 )
 
-// complete checks the options and fills in the defaults.
+// complete checks the options and sets defaults.
 func (o Options) complete() (Options, error) {
 	if o.Snapshot == nil || len(o.Snapshot.NodePools) == 0 {
 		return o, errors.New("replay: no NodePool: nothing could be launched")

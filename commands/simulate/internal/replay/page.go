@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/commands/simulate/internal/report"
 )
 
-// WritePage writes the result as one self-contained HTML page: figures, charts, and a drawing of the packing. The title describes the
-// simulation.
+// WritePage writes the result as one self-contained HTML page with numbers, charts, and a drawing of the nodes and their pods. The title
+// describes the simulation.
 func (r *Result) WritePage(w io.Writer, title string) error {
 	page := &report.Page{
 		Title: title, Subtitle: fmt.Sprintf("%s from %s", days(r.Length), r.Start.UTC().Format("2006-01-02 15:04 MST")),
@@ -98,7 +98,7 @@ func timeText(at, length time.Duration) string {
 	return fmt.Sprintf("day %.1f", at.Hours()/24)
 }
 
-// days writes a length as "30 days" or "6h0m0s".
+// days writes a duration as "30 days" or "6h0m0s".
 func days(d time.Duration) string {
 	if n := d / (24 * time.Hour); n > 0 && d%(24*time.Hour) == 0 {
 		return fmt.Sprintf("%d days", n)
@@ -112,8 +112,8 @@ func dayOf(d time.Duration) string {
 	return fmt.Sprintf("on day %d, %02d:%02d", day, d/time.Hour%24, d/time.Minute%60)
 }
 
-// packing draws the fleet at the time when it had the most nodes, and no pod was pending. Pods whose names differ only in a number at the
-// end are one workload.
+// packing draws the nodes at the time with the most nodes and no pending pod. Pods whose names differ only in a number at the end are drawn
+// as one workload.
 func (r *Result) packing() report.Packing {
 	out := report.Packing{Title: fmt.Sprintf("The nodes %s, when there were most", dayOf(r.PackedAt)), Resources: []string{"CPU", "memory"}}
 	for _, n := range r.Packing {

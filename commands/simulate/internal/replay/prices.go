@@ -33,7 +33,7 @@ type PricesFrom struct {
 	Date         string                        `json:"date,omitempty"`
 	Region       string                        `json:"region,omitempty"`
 	Confidence   cloudprovider.PriceConfidence `json:"confidence,omitempty"`
-	// Launches counts launches at prices of this origin, and Cost is the cost of their nodes over the whole time, USD.
+	// Launches is the number of launches at prices of this origin. Cost is the cost of these nodes over the whole time, in USD.
 	Launches int     `json:"launches"`
 	Cost     float64 `json:"cost"`
 }
@@ -126,7 +126,7 @@ func offeringOf(it *cloudprovider.InstanceType, zone, capacityType string) *clou
 
 // priceRecord adds up costs by the origin of the prices.
 type priceRecord struct {
-	from                  map[PricesFrom]*PricesFrom // the keys have only the properties by which sources are grouped
+	from                  map[PricesFrom]*PricesFrom // a key has Launches and Cost 0; its other fields identify the origin
 	onDemand, low, high   float64
 	spot, ranged, unknown bool
 }

@@ -18,58 +18,60 @@ const points = 600
 type Point struct {
 	// At is the start of the period, counted from the start of the run.
 	At time.Duration `json:"at"`
-	// CostPerHour is the cost of all nodes in USD; Nodes is their number, and Pending that of pods without a node.
+	// CostPerHour is the cost of all nodes, in USD per hour. Nodes is the number of ready nodes, and Pending is the number of pods without
+	// a node.
 	CostPerHour float64 `json:"costPerHour"`
 	Nodes       float64 `json:"nodes"`
 	Pending     float64 `json:"pending"`
-	// CPU and Memory are the requests of pods on nodes as a share of the nodes' allocatable resources; 0 if there are no nodes.
+	// CPU and Memory are the requests of pods on nodes, as fractions of the nodes' allocatable CPU and memory; 0 if there are no nodes.
 	CPU    float64 `json:"cpu"`
 	Memory float64 `json:"memory"`
 }
 
-// Result is the result of a run. It is plain data, the same for the same options.
+// Result is the result of a run. It is plain data. Equal options give equal results.
 type Result struct {
 	Start  time.Time     `json:"start"`
 	Length time.Duration `json:"length"`
 	// Series has one point for each of several periods of equal length.
 	Series []Point `json:"series"`
-	// Cost is the cost of all nodes over the whole time, USD.
+	// Cost is the cost of all nodes over the whole time, in USD.
 	Cost float64 `json:"cost"`
-	// Prices describes the prices behind the cost.
+	// Prices describes the prices from which the cost is computed.
 	Prices Prices `json:"prices"`
-	// Pods counts the pods that arrived. Unplaced counts the pods that are still pending at the end, and Refused those of them for which
-	// the last plan had no place. Never counts the pods that ended before they had a node.
+	// Pods is the number of pods that arrived. Unplaced is the number of pods that are still pending at the end. Refused is the number of
+	// these pods for which the last plan had no place. Never is the number of pods that ended before they had a node.
 	Pods     int `json:"pods"`
 	Unplaced int `json:"unplaced"`
 	Refused  int `json:"refused"`
 	Never    int `json:"never"`
 	// Refusals say why plans had no place for the Refused pods, and for pods that ended before they had a node: at most ten sets of
-	// reasons, those of the most pods first.
+	// reasons. The set that concerns the most pods comes first.
 	Refusals []Refusal `json:"refusals,omitempty"`
 	// WithoutDevices is how often a pod could not be bound to its planned node, because the node had no devices left for its claims. The
 	// pod was planned again.
 	WithoutDevices int `json:"withoutDevices,omitempty"`
-	// Launches counts launches, Passes counts plans for pods, Looks counts consolidation plans, and Commands counts the commands of these
+	// These are numbers of launches, of plans for pods (Passes), of consolidation plans (Looks), and of the commands of consolidation
 	// plans.
 	Launches int `json:"launches"`
 	Passes   int `json:"passes"`
 	Looks    int `json:"looks"`
 	Commands int `json:"commands"`
-	// Estimated counts the launches at an estimated price.
+	// Estimated is the number of launches at an estimated price.
 	Estimated int `json:"estimated,omitempty"`
 	// Assumptions are the assumptions of the snapshot.
 	Assumptions []string `json:"assumptions,omitempty"`
-	// Interruptions counts interruptions of spot nodes. EvictionsBySpot counts the evictions by interruptions, and EvictionsByPlan those
-	// by commands.
+	// Interruptions is the number of interruptions of spot nodes. EvictionsBySpot is the number of evictions by interruptions, and
+	// EvictionsByPlan is the number of evictions by commands.
 	Interruptions   int `json:"interruptions"`
 	EvictionsBySpot int `json:"evictionsBySpot"`
 	EvictionsByPlan int `json:"evictionsByPlan"`
 	// Waits are the times that pods waited for their first node, sorted.
 	Waits []time.Duration `json:"-"`
-	// Packing is the fleet at the time PackedAt, when it was largest; the nodes are sorted by name.
+	// Packing contains the nodes at the time PackedAt, when there were most nodes. They are sorted by name.
 	Packing  []PackedNode  `json:"packing"`
 	PackedAt time.Duration `json:"packedAt"`
-	// CapacityTypes and Families are the ready nodes by capacity type and by instance family, those of most nodes first.
+	// CapacityTypes and Families are the numbers of ready nodes by capacity type and by instance family. The one with the most nodes comes
+	// first.
 	CapacityTypes []Mix `json:"-"`
 	Families      []Mix `json:"-"`
 	// Events are the first interruptions and commands of the run, at most 5,000.
@@ -86,7 +88,7 @@ type PackedNode struct {
 	Price        float64 `json:"price"`
 	// PriceEstimated says that the price is an estimate.
 	PriceEstimated bool `json:"priceEstimated,omitempty"`
-	// Pods are the node's pods, with their share of its CPU and memory.
+	// Pods are the node's pods, with the fractions of the node's CPU and memory that they request.
 	Pods []PackedPod `json:"pods"`
 }
 
@@ -97,7 +99,8 @@ type PackedPod struct {
 	Memory float64 `json:"memory"`
 }
 
-// Pending returns the time within which the given share of pods, from 0 to 1, got their first node. It is 0 if no pod had a node.
+// Pending returns a quantile of the times that pods waited for their first node: the time within which the given fraction of pods, from 0
+// to 1, got a node. It is 0 if no pod ever had a node.
 func (r *Result) Pending(share float64) time.Duration {
 	if len(r.Waits) == 0 {
 		return 0
@@ -117,22 +120,22 @@ func (r *Result) mark() string {
 // Evictions returns the number of all evictions.
 func (r *Result) Evictions() int { return r.EvictionsBySpot + r.EvictionsByPlan }
 
-// record collects the figures of a run.
+// record collects the values of a run for its Result.
 type record struct {
 	arrived, never, passes, looks, commands, launches int
 	estimated                                         int
 	interruptions, evictedBySpot, evictedByPlan       int
 	withoutDevices                                    int
-	// refused are the pods for which the last plan had no place, by name; gone are those of them that have ended.
+	// refused are the pods for which the last plan had no place, by name. gone are pods that ended while they were in refused.
 	refused   map[string]*scheduling.Unschedulable
 	gone      []*scheduling.Unschedulable
 	waits     []time.Duration
 	lookAgain time.Time
-	// sums has the values added up over time, one Point for each period; width is the length of a period
+	// sums has one Point for each period, with values added up over time. width is the length of a period.
 	sums  []Point
 	width time.Duration
 	cost  float64
-	// prices collects the prices behind the cost.
+	// prices adds up the cost by the origin of the prices.
 	prices priceRecord
 	// cpu and memory are the requests of pods on nodes, in milli-CPU and bytes.
 	cpu, memory int64
@@ -181,7 +184,7 @@ func (r *record) pass(e *engine, to time.Time) {
 		return
 	}
 	var now Point
-	var cpu, memory, cost int64 // cost in nano-USD, so that the sum is the same in any order
+	var cpu, memory, cost int64 // cost is in nano-USD: integers give the same sum in any order of addition
 	for _, m := range e.instances {
 		cost += int64(math.Round(m.price * 1e9))
 		if m.ready {
@@ -244,7 +247,7 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// result returns the collected figures.
+// result returns the Result with the collected values.
 func (r *record) result(e *engine) *Result {
 	slices.Sort(r.waits)
 	refused := e.refusedNow()

@@ -8,15 +8,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// mostRefusals is the largest number of reasons in a Result.
+// mostRefusals is the largest number of refusals in a Result.
 const mostRefusals = 10
 
 // Refusal is a set of reasons for which some pods have no place.
 type Refusal struct {
-	// Pods is the number of these pods, and Pod is the first of them by name.
+	// Pods is the number of pods with these reasons. Pod is the first of them by name.
 	Pods int    `json:"pods"`
 	Pod  string `json:"pod"`
-	// Reasons are sentences; Nearest is the change with which the pods would have a place, if it is known.
+	// Reasons are sentences; Nearest is the smallest change that would give the pods a place; empty if it is not known.
 	Reasons []string `json:"reasons"`
 	Nearest string   `json:"nearest,omitempty"`
 }
@@ -40,7 +40,7 @@ func (r *record) refuse(list []scheduling.Unschedulable) {
 	}
 }
 
-// refusalsOf groups pods by the reasons.
+// refusalsOf groups pods by the reasons why they have no place.
 func refusalsOf(list []*scheduling.Unschedulable) []Refusal {
 	groups := map[string]*Refusal{}
 	for _, pod := range list {

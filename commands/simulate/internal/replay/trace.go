@@ -20,13 +20,13 @@ import (
 // Arrival is a pod of a trace: its arrival, its duration and its requests.
 type Arrival struct {
 	Name string
-	// At is the time of the pod's arrival, and Until of its end; both count from the beginning of the trace. Until is 0 for a pod that
-	// never ends.
+	// At is the time of the pod's arrival, and Until is the time of its end, both since the beginning of the trace. Until is 0 for a pod
+	// that never ends.
 	At, Until time.Duration
-	// MilliCPU, Memory in bytes, and GPU in whole devices are its requests.
+	// MilliCPU, Memory (in bytes) and GPU (number of devices) are the pod's requests.
 	MilliCPU, Memory, GPU int64
-	// Claims are ResourceClaims that the pod uses, perhaps together with other pods. ClaimTemplates are the ResourceClaimTemplates of its
-	// own claims. Both are names in the pod's Namespace. The namespace is empty for a pod without claims.
+	// Claims are ResourceClaims that the pod uses; other pods may use them as well. ClaimTemplates are the ResourceClaimTemplates from
+	// which claims of the pod alone are created. Both are names in the pod's Namespace. The namespace is empty for a pod without claims.
 	Claims, ClaimTemplates []string
 	Namespace              string
 }
@@ -36,13 +36,13 @@ const (
 	maxPods   = 1_000_000
 	maxDays   = 3650
 	maxAmount = 1 << 50
-	// maxClaims limits the claims of a pod, and also its templates.
+	// maxClaims is the maximum number of a pod's claims, and also of its templates.
 	maxClaims = 8
 	// maxBytes limits the size of a trace; the largest traces, with a line of a hundred characters for each pod, are much smaller.
 	maxBytes = 128 << 20
 )
 
-// bounded reads up to maxBytes; more input is an error.
+// bounded reads at most maxBytes. If the input is longer, it returns an error.
 type bounded struct {
 	from io.Reader
 	left int
@@ -70,10 +70,10 @@ type columns struct {
 //	name, arrival, departure, cpu, memory, gpu, resourceclaims, resourceclaimtemplates
 //
 // Times are seconds since the beginning of the trace, or durations such as 1h30m. cpu and memory are Kubernetes quantities. departure may
-// be empty, and the columns after memory may be left out. The columns claims and templates hold names separated by spaces, such as
-// default/gpus, or gpus for the same object. The pod is in the namespace of its claims and templates. The pods of the openb trace, a public
-// trace of Alibaba's GPU clusters, are accepted unchanged (name, cpu_milli, memory_mib, num_gpu, creation_time, deletion_time). The pods
-// are returned in the order of their arrival.
+// be empty, and the columns after memory may be left out. The columns resourceclaims and resourceclaimtemplates contain names separated by
+// spaces, such as default/gpus, or gpus for the same object. The pod is in the namespace of its claims and templates. The pods of the openb
+// trace, a public trace of Alibaba's GPU clusters, are accepted unchanged (name, cpu_milli, memory_mib, num_gpu, creation_time,
+// deletion_time). The pods are returned in the order of their arrival.
 func ReadTrace(r io.Reader) ([]Arrival, error) {
 	in := csv.NewReader(&bounded{r, maxBytes + 1})
 	in.ReuseRecord = true
@@ -254,8 +254,8 @@ func podName(text string) string {
 	return strings.Trim(name, "-")
 }
 
-// Window returns the part of a trace between two times, shifted to begin at 0: pods that started before arrive at 0, and pods that end
-// later stay.
+// Window returns the part of a trace that begins at the time from and has the given length. Times are shifted, so that this part begins at
+// 0. Pods that arrived earlier arrive at 0, and pods that end later stay.
 func Window(trace []Arrival, from, length time.Duration) []Arrival {
 	var out []Arrival
 	for _, a := range trace {

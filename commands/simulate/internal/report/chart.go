@@ -12,24 +12,24 @@ import (
 const (
 	// plotHeight is the height of a chart in units of its view box.
 	plotHeight = 300
-	// timeMarks is the number of times below a chart, chartRows the number of rows of its table, and mostEvents the largest number of
-	// events that are marked.
+	// timeMarks is the number of times below a chart. chartRows is the maximum number of rows of its table. mostEvents is the maximum
+	// number of marked events.
 	timeMarks  = 5
 	chartRows  = 20
 	mostEvents = 400
 )
 
-// drawnChart is a chart with its geometry.
+// drawnChart is a chart with the positions and texts of its drawing.
 type drawnChart struct {
 	Chart
 	Height int
-	// Ticks are the values of the axis from the top, and Grid the heights of their lines.
+	// Ticks are the values on the axis, from the top. Grid has the vertical positions of their lines.
 	Ticks, Grid []string
 	Times       []string
 	Paths       []drawnPath
 	Strip       []drawnEvent
 	Legend      []legendEntry
-	// Text describes the chart for readers who don't see it.
+	// Text describes the chart for screen readers.
 	Text       string
 	Table      Table
 	EventTable *Table
@@ -149,7 +149,7 @@ func (d *drawnChart) addEvents() {
 	d.EventTable = table
 }
 
-// linePath draws the values as steps. A step without change needs no point.
+// linePath draws the values as steps. If a value equals the value before, no point is added.
 func linePath(s Series, periods int, top float64) string {
 	var b strings.Builder
 	last := math.NaN()
@@ -169,7 +169,7 @@ func linePath(s Series, periods int, top float64) string {
 	return b.String()
 }
 
-// areaPath draws the area between the values of below and the sums of these values and those of s.
+// areaPath draws the area of s on top of below: its lower edge is below, and its upper edge is below plus the values of s.
 func areaPath(s Series, below []float64, top float64) string {
 	var b strings.Builder
 	height := func(value float64) string { return units(plotHeight - plotHeight*value/top) }
@@ -201,7 +201,7 @@ func valueAt(s Series, i int) float64 {
 	return max(finite(s.Values[i]), 0)
 }
 
-// niceStep returns 1, 2 or 5 times a power of ten, so that at most six steps reach the value.
+// niceStep returns the distance between two values of an axis: 1, 2 or 5 times a power of ten, so that at most six steps reach the value.
 func niceStep(most float64) float64 {
 	if most <= 0 {
 		return 1

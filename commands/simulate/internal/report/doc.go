@@ -1,8 +1,9 @@
 // Package report writes a report about a plan as one HTML page.
 //
-// The page is self-contained: it loads nothing, so it can be mailed, stored with a change and opened offline. Its style sheet and its script
-// are allowed by their hashes in a Content-Security-Policy; nothing else may run. Without the script, all content is still there. The page
-// can be read from 390 pixels of width on, in light and dark mode, with a keyboard and with a screen reader.
+// The page is self-contained: it loads nothing, so it can be mailed, stored with a change and opened offline. A Content-Security-Policy
+// with hashes allows only its style sheet and its script. Without the script, the page still shows all of its content. The page can be read
+// from 390 pixels of width on, in light and dark mode, with a keyboard and with a screen reader.
 //
-// Input is a Page: figures, comparisons, drawings of nodes, steps and tables, all as text and numbers. The package knows nothing of plans.
+// The input is a Page: facts, comparisons, drawings of nodes, steps and tables, all as text and numbers. The package does not depend on the
+// packages for plans.
 package report

@@ -15,7 +15,7 @@ const (
 	laneHeight  = 14
 	laneGap     = 3
 	mostColours = 11
-	// mostText limits the length of all drawings and their tables, in bytes: a page should stay below 500 kB.
+	// mostText is the maximum length of all drawings and their tables, in bytes. It keeps a page below 500 kB.
 	mostText = 320 << 10
 )
 
@@ -25,7 +25,7 @@ type drawnBar struct {
 	Width string
 }
 
-// drawnComparison is a comparison with the lengths of its bars; the longest fills the width.
+// drawnComparison is a comparison with the lengths of its bars. The longest bar has the full width.
 type drawnComparison struct {
 	Comparison
 	Bars []drawnBar
@@ -35,8 +35,7 @@ func drawComparison(c Comparison) drawnComparison {
 	return drawnComparison{Comparison: c, Bars: drawBars(c.Bars, 0)}
 }
 
-// drawBars draws bars. drawBars draws bars. The longest bar fills the width, unless most is larger: then a bar with the value most would
-// fill it.
+// drawBars computes the widths of bars. A bar with the value most, or with the largest value of bars if that is larger, has the full width.
 func drawBars(bars []Bar, most float64) []drawnBar {
 	for _, b := range bars {
 		most = max(most, b.Value)
@@ -51,11 +50,11 @@ func drawBars(bars []Bar, most float64) []drawnBar {
 	return out
 }
 
-// colours assigns classes of the style sheet to workloads: each of the workloads that use most gets a separate class, and all others share
-// the last one.
+// colours assigns classes of the style sheet to workloads. Each of the largest workloads gets a class of its own, and all other workloads
+// share the last class.
 type colours map[string]int
 
-// coloursOf counts a workload's shares on all nodes of all packings, so that a workload has the same colour in each.
+// coloursOf adds up a workload's requests on all nodes of all packings, so that a workload has the same colour in all packings.
 func coloursOf(packings []Packing) colours {
 	sums := map[string]float64{}
 	for _, p := range packings {
@@ -85,13 +84,13 @@ type legendEntry struct {
 	Name   string
 }
 
-// drawnNode is one node, or several nodes that are drawn as one.
+// drawnNode is one node, or several equal nodes that are drawn as one node.
 type drawnNode struct {
 	Node
 	Count  int
 	Height int
 	Lanes  []drawnLane
-	// Text describes the drawing for readers who don't see it.
+	// Text describes the drawing for screen readers.
 	Text string
 }
 
@@ -107,7 +106,7 @@ type drawnBlock struct {
 	Title    string
 }
 
-// drawnPacking is a packing with its geometry.
+// drawnPacking is a packing with the positions and texts of its drawing.
 type drawnPacking struct {
 	Packing
 	Nodes  []drawnNode
@@ -180,7 +179,7 @@ func lengthOf(node Node, resources int) int {
 	return length
 }
 
-// alike reports whether the nodes are drawn as one node.
+// alike reports whether the nodes are equal, so that they are drawn as one node.
 func alike(a, b Node) bool {
 	sameShare := func(x, y float64) bool { return finite(x) == finite(y) }
 	return a.Kind == b.Kind && a.Price == b.Price && a.Mark == b.Mark && slices.Equal(a.Has, b.Has) && slices.EqualFunc(a.Blocks, b.Blocks, func(x, y Block) bool {

@@ -1,14 +1,14 @@
 package report
 
-// Page is a report. Empty parts are left out. All texts are plain text; they are escaped.
+// Page is the content of a report. Empty parts are left out. All texts are plain text, which Write escapes.
 type Page struct {
-	// Title is the heading, and Subtitle one line below it.
+	// Title is the heading, and Subtitle is one line below the heading.
 	Title, Subtitle string
-	// Facts are the most important figures.
+	// Facts are the most important numbers.
 	Facts []Fact
-	// Remarks are paragraphs below the facts, such as assumptions and where prices come from.
+	// Remarks are paragraphs below the facts, such as assumptions and the sources of prices.
 	Remarks []string
-	// Comparisons, Charts, Packings, Steps and Tables follow in this order.
+	// Comparisons, Charts, Packings, Steps and Tables follow the remarks on the page, in this order.
 	Comparisons []Comparison
 	Charts      []Chart
 	Packings    []Packing
@@ -16,7 +16,7 @@ type Page struct {
 	Tables      []Table
 }
 
-// Fact is a figure with its name.
+// Fact is a number, as text, with its name.
 type Fact struct{ Name, Value string }
 
 // Comparison compares amounts by the lengths of bars.
@@ -25,7 +25,7 @@ type Comparison struct {
 	Bars        []Bar
 }
 
-// Bar is one amount of a comparison. Value is not negative; Text is the value as it is shown.
+// Bar is one amount of a comparison. Value must not be negative. Text is the value as shown on the page.
 type Bar struct {
 	Name  string
 	Value float64
@@ -37,15 +37,15 @@ type Bar struct {
 // Chart draws amounts over time.
 type Chart struct {
 	Title, Lead string
-	// Series have a value for each of several periods of equal length, and all the same number of values.
+	// Series have a value for each of several periods of equal length. All series have the same number of values.
 	Series []Series
-	// Stacked draws areas on top of each other instead of lines.
+	// Stacked means that the series are drawn as areas on top of each other instead of as lines.
 	Stacked bool
-	// Most is the least upper end of the axis of values, which begins at 0.
+	// Most is the smallest value that the upper end of the value axis may have. The axis begins at 0.
 	Most float64
 	// Value writes a value as text.
 	Value func(float64) string
-	// Time writes a time, as a share from 0 to 1 of the time that the chart covers, as text.
+	// Time returns a time as text. Its argument is a fraction, from 0 to 1, of the time that the chart covers.
 	Time func(float64) string
 	// Events are marked below the chart.
 	Events []Event
@@ -57,10 +57,10 @@ type Series struct {
 	Values []float64
 }
 
-// Event is something that happened, at a time as a share from 0 to 1 of the time that a chart covers.
+// Event is an event in a chart. At is its time, as a fraction from 0 to 1 of the time that the chart covers.
 type Event struct {
 	At float64
-	// Kind of the event; events of a kind have the same colour. Text says more.
+	// Kind of the event; events of the same kind have the same colour. Text describes the event.
 	Kind, Text string
 }
 
@@ -72,15 +72,15 @@ type Packing struct {
 	Nodes     []Node
 }
 
-// Node is a node of a Packing. Equal nodes that follow each other are drawn once, with their number.
+// Node is a node of a Packing. Equal nodes in succession are drawn as one node, with the number of these nodes.
 type Node struct {
 	// Name of the node. It is not drawn if the node is drawn together with equal nodes.
 	Name string
 	// Kind describes the node, such as "m7g.large in us-east-1a, spot", and Price is its price as text.
 	Kind, Price string
-	// Mark is a word about the node's fate, such as "removed"; "" for none.
+	// Mark is a word about the effect of the plan on the node, such as "removed"; "" for no effect.
 	Mark string
-	// Has says which of Packing.Resources the node has; nil means all.
+	// Has says for each of Packing.Resources whether the node has it; nil means that the node has all.
 	Has []bool
 	// Blocks are the pods by workload.
 	Blocks []Block
@@ -90,21 +90,21 @@ type Node struct {
 type Block struct {
 	Workload string
 	Pods     int
-	// Shares of the node, indexed like Packing.Resources, from 0 to 1.
+	// Shares are the requested fractions of the node's resources, from 0 to 1, indexed like Packing.Resources.
 	Shares []float64
 }
 
 // Steps are shown one at a time, chosen with a slider.
 type Steps struct {
 	Title, Lead string
-	// Most is the value that fills a step's bar; 0 means the largest value of the steps.
+	// Most is the value at which a step's bar has its full length; 0 means the largest value of the steps.
 	Most  float64
 	Steps []Step
 }
 
 // Step is one of the Steps.
 type Step struct {
-	// Title names the step, and Lines say what happens.
+	// Title names the step, and Lines describe it.
 	Title string
 	Lines []string
 	// Bar shows an amount after the step, such as the cost of the cluster.
@@ -121,7 +121,7 @@ type Table struct {
 	More int
 }
 
-// Column is a column of a table. Numbers are aligned to the right.
+// Column is a column of a table. Right means that the cells are aligned to the right, as for numbers.
 type Column struct {
 	Title string
 	Right bool

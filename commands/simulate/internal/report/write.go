@@ -70,7 +70,7 @@ func drawSteps(s *Steps) []drawnStep {
 	return out
 }
 
-// hashOf returns the source expression of a Content-Security-Policy that allows the text.
+// hashOf returns the source expression that allows the text in a Content-Security-Policy.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
