@@ -50,7 +50,7 @@ func (p *Provider) AckInterruptions(ctx context.Context, ids ...string) error {
 	return p.interruptions.AckInterruptions(ctx, ids...)
 }
 
-// heard records what an event means for offerings and reservations.
+// heard records the effect of an event on offerings and reservations.
 func (p *Provider) heard(_ context.Context, kind interruption.Kind, i interruption.Instance) {
 	switch kind {
 	case interruption.SpotInterrupted:

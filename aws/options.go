@@ -31,7 +31,7 @@ type Options struct {
 	// Clients create the AWS clients. If it is nil, sdk.Load creates them from Config.SDK.
 	Clients Clients
 	// Prices are additional price feeds, which override AWS's own prices: for example negotiated prices, or price files for a network in
-	// which AWS can't be reached. See prices.Options. Nil: none.
+	// which AWS can't be reached. See prices.Options. Nil means none.
 	Prices []prices.Feed
 	// Types are instance types to use at start if EC2 can't be reached: a saved catalogue of this region. Nil means none, and New fails if
 	// EC2 can't be reached.
@@ -52,7 +52,7 @@ type Options struct {
 	SharingClusters func() []string
 	// IsDrift reports whether a difference is treated as drift; Drift still returns all differences. Use it to ignore foreign security
 	// groups, to report some kinds of drift without acting on them, or to delay the use of new images. It is called for each difference in
-	// each check, must return quickly, and must be safe for concurrent use. Nil: all do.
+	// each check, must return quickly, and must be safe for concurrent use. Nil means that every difference is drift.
 	IsDrift func(*v1.NodeClaim, Difference) bool
 	// OnFleetError is called once for each error that EC2 returns for a launch. Nil means that no function is called. It must be safe for
 	// concurrent use, like all functions below.

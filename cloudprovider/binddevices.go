@@ -51,7 +51,7 @@ func (t *InstanceType) LabelOf(o *Offering, key string) string {
 }
 
 // DeviceLabels returns the keys of the labels that determine attributes of the type's devices. The keys are sorted and without duplicates.
-// Nil: none.
+// Nil means none.
 func (t *InstanceType) DeviceLabels() []string {
 	var keys []string
 	for i := range t.Devices {

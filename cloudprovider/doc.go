@@ -75,7 +75,7 @@
 //     of slots left for volumes of pods. The number is at most the one that the driver reports on a real node of the type, and never
 //     negative. Why: a new node has no CSINode with the limit, so too many pods with volumes would be planned on it and never bind.
 //   - CP-CATALOG-16: [InstanceType].Devices names every driver of Dynamic Resource Allocation that will publish devices on the instance. It
-//     contains no device that the driver will not publish. Names are valid and unique within a pool, counters exist, and no amount is
+//     contains no device that the driver will not publish. Names are valid and unique within a pool, used counters exist, and no amount is
 //     negative. An attribute whose value depends on the offering is bound ([AttributeBinding]) to a label for which each offering has a
 //     value, and devices must not have this attribute themselves. Why: a new node has no ResourceSlices yet, so pods could be planned on it
 //     for devices that never appear.

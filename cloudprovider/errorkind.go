@@ -2,9 +2,9 @@ package cloudprovider
 
 import "errors"
 
-// ErrorKind classifies errors of a provider by what the caller has to do (CP-ERROR-01). Kinds are constants that are errors
-// themselves, so that errors.Is(err, cloudprovider.InsufficientCapacity) works on any error that carries the kind, however deeply
-// it is wrapped or joined.
+// ErrorKind classifies errors of a provider by the required action of the caller (CP-ERROR-01). Kinds are constants that are errors
+// themselves, so that errors.Is(err, cloudprovider.InsufficientCapacity) works on any error that carries the kind, however deeply it is
+// wrapped or joined.
 type ErrorKind string
 
 const (

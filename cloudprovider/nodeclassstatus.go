@@ -24,7 +24,7 @@ type NodeClassReadiness struct {
 	Status metav1.ConditionStatus `json:"status"`
 	// Reason is one CamelCase word. It may be empty if the status is True.
 	Reason string `json:"reason,omitempty"`
-	// Message is a sentence for people: what is missing and how to supply it. It is empty only if the status is True.
+	// Message is a sentence that says, for people, what is missing and how to provide it. It is empty only if the status is True.
 	Message string `json:"message,omitempty"`
 	// ObservedGeneration is the metadata.generation of the object that was checked; zero if there is no object.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`

@@ -44,8 +44,8 @@ const (
 	ReasonUserDataSettings = "UserDataSettingsInvalid"
 )
 
-// Build makes the launch templates that a claim needs. Equal requests give equal results, byte for byte, whatever the order of instance
-// types, images of one id, security groups and maps.
+// Build makes the launch templates that a claim needs. Equal requests give results with the same bytes. The order of instance types, of
+// images with the same id, of security groups and of maps does not matter.
 //
 // If a class's status is incomplete, or the service range is unknown, the error is a cloudprovider.NodeClassNotReadyError. If none of the
 // instance types can boot with the class, or user data can't be made, the error is a cloudprovider.CreateError with one of the reasons

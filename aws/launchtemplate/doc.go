@@ -15,8 +15,8 @@
 //		})
 //	}
 //
-// One claim may need several templates: the image, the number of pods, the EFA interfaces and the capacity reservation
-// are part of a template, and the claim's instance types may differ in them. Types that need the same template share one.
+// One claim may need several templates: the image, the number of pods, the EFA interfaces and the capacity reservation are part of a
+// template, and the claim's instance types may differ in them. All types that need the same template have one template.
 //
 // A template's name is derived from its content, so equal templates have the same name, and a changed template has a new name. Names change
 // between versions of this package only if NameVersion changes.

@@ -1,5 +1,5 @@
-// Package migration checks, before a cluster moves from Karpenter to drawknife, what the move would change: it compares what Karpenter
-// wrote with what drawknife would write for the same objects. It only reads.
+// Package migration checks, before a cluster moves from Karpenter to drawknife, which changes the move would cause. It compares the launch
+// templates, hashes and other data that Karpenter wrote with the data that drawknife would write for the same objects. It only reads.
 //
 //	report, err := migration.Verify(ctx, migration.Input{
 //		Cluster:     launchtemplate.Cluster{Name: "demo", Endpoint: "https://…", ServiceCIDR: "172.20.0.0/16"},

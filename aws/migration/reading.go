@@ -17,7 +17,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// reading contains what an instance reads from its user data.
+// reading contains the settings and other parts that an instance reads from its user data.
 type reading struct {
 	// settings are the values by their path: "kubelet.config.maxPods", "labels.team", "taints.key=value:effect".
 	settings map[string]string

@@ -93,7 +93,7 @@ type Report struct {
 	Checked Checked `json:"checked"`
 	// Findings, the most important first.
 	Findings []Finding `json:"findings"`
-	// NotChecked says what could not be checked.
+	// NotChecked lists the checks that could not be made.
 	NotChecked []Skipped `json:"notChecked"`
 }
 

@@ -137,7 +137,7 @@ func fromFile(p *catalog.Prices) (*List, error) {
 	return list, nil
 }
 
-// Item identifies what a price is for.
+// Item identifies the instances to which a price applies.
 type Item struct {
 	// InstanceType such as "m5.large".
 	InstanceType string

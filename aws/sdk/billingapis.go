@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/savingsplans"
 )
 
-// SavingsPlansAPI contains the Savings Plans calls in use: for what the account has committed to.
+// SavingsPlansAPI contains the Savings Plans calls in use: for the commitments of the account.
 type SavingsPlansAPI interface {
 	// DescribeSavingsPlans reads the Savings Plans of the account.
 	DescribeSavingsPlans(context.Context, *savingsplans.DescribeSavingsPlansInput, ...func(*savingsplans.Options)) (*savingsplans.DescribeSavingsPlansOutput, error)

@@ -26,7 +26,7 @@ const (
 	ClassParameters Class = "parameters"
 	// ClassPrices: reading the price list.
 	ClassPrices Class = "prices"
-	// ClassOther: all other calls; not limited unless a Limit is set for it.
+	// ClassOther: all other calls. Their rate is limited only if a Limit is set for this class.
 	ClassOther Class = "other"
 )
 

@@ -59,7 +59,7 @@ type Hooks struct {
 	Stall func(Method) (release func(), err error)
 	// SetNodeClass puts a node class into the given state. For an unknown reference it creates a node class.
 	SetNodeClass func(v1.NodeClassReference, NodeClassState) error
-	// MakeDrift makes the instance differ from what its node class asks for.
+	// MakeDrift changes the instance so that it differs from its node class.
 	MakeDrift func(providerID string) error
 	// Interrupt makes the cloud announce an interruption of an instance, and carry it out when the notice period has passed.
 	Interrupt func(providerID string, kind cloudprovider.InterruptionKind, notice time.Duration) error

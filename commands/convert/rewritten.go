@@ -34,7 +34,7 @@ type rewriter struct {
 	before []string
 	// variables replace their stand-ins in the files; nil if the input has no variables.
 	variables *variables
-	// others counts the documents of other kinds, which stay as they are.
+	// others is the number of documents of other kinds, which stay unchanged.
 	others int
 }
 

@@ -51,7 +51,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return code
 }
 
-// errWithoutAWS says what to do about a program that can't ask AWS.
+// errWithoutAWS says that this program can't call AWS, because it lacks the AWS SDK.
 var errWithoutAWS = errors.New("--provider aws: this program was built without the AWS SDK, which takes longer to compile than everything else")
 
 // relay runs the program siblingName, which contains the AWS SDK and is in the same folder, with the same arguments. relay looks for the

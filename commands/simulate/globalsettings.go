@@ -19,7 +19,7 @@ type globalSettings struct {
 	read *settings.Loaded
 }
 
-// bearing returns the names of the ConfigMap's settings that affect planning; the others affect only the controller.
+// bearing returns the names of the ConfigMap's settings that affect planning; all other settings affect only the controller.
 func bearing() []string {
 	return []string{"vm-memory-overhead-percent", "reserved-enis", "aws-enable-pod-eni", "aws-eni-limited-pod-density", "feature-gates"}
 }

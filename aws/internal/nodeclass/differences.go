@@ -61,7 +61,7 @@ type Expected struct {
 }
 
 // Differences returns all causes of an instance's drift, in the order of the drift reasons. An empty field of the status, or a field that
-// EC2 does not report, counts as unknown, not as a difference. It is pure.
+// EC2 does not report, is treated as unknown, not as a difference. It is pure.
 func Differences(l Launched, e Expected) []Difference {
 	var list []Difference
 	add := func(differs bool, field string, have, want []string) {

@@ -13,8 +13,8 @@
 //	finalizer ─ hashes ─ images ─ reservations ─ placement group ─ subnets ─ security groups ─ profile ─ validation ─ write
 //	    └ being deleted: claims left? ─ profiles ─ launch templates ─ verdict ─ take the finalizer off
 //
-// A Reconciler reads and writes AWS, never Kubernetes: it gets the objects as input and returns what to write. A round may be interrupted
-// or repeated, and writing its result may fail with a conflict: the next round starts from the current state.
+// A Reconciler reads and writes AWS, never Kubernetes: it gets Kubernetes objects as input and returns the changes to write. A round may be
+// interrupted or repeated, and writing its result may fail with a conflict: the next round starts from the current state.
 //
 // # Differences from Karpenter
 //

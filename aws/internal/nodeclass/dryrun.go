@@ -86,7 +86,8 @@ func (w *round) template(ctx context.Context, instance *cloudprovider.InstanceTy
 	return "", found, err
 }
 
-// EventUserDataWarning is the reason of the event about valid but suspicious user data: the node may not do what its author meant.
+// EventUserDataWarning is the reason of the event about valid but suspicious user data: the node may behave differently than the author of
+// the user data intended.
 const EventUserDataWarning = "UserDataWarning"
 
 // maxUserDataWarning is the maximum number of bytes of an event about user data: an API server accepts at most 1,024.

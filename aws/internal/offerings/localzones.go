@@ -41,7 +41,7 @@ func inTenancy(shape *instancetype.Shape, q prices.Quote) prices.Quote {
 }
 
 // inLocalZone returns the price of the region, for a Local Zone whose price is not in the price list. Local Zones are more expensive, so
-// the price counts as an estimate.
+// the price is marked as an estimate.
 func inLocalZone(q prices.Quote) prices.Quote {
 	if q.USD > 0 {
 		q.Source, q.Confidence = q.Source+", of the region: Local Zones cost more", cloudprovider.PriceEstimated

@@ -38,7 +38,7 @@ type Sources struct {
 	Now func() time.Time
 }
 
-// Market returns what the sources know now. It makes no calls and never blocks. The error is a *discovery.NotReadyError.
+// Market returns the present knowledge of the sources. It makes no calls and never blocks. The error is a *discovery.NotReadyError.
 func (s Sources) Market() (Market, error) {
 	if s.Discovery == nil {
 		return Market{}, &discovery.NotReadyError{Missing: "instance types"}

@@ -86,9 +86,9 @@ func (f *Finder) ask(ctx context.Context, arn string) ([]string, error) {
 	return slices.Compact(types), err
 }
 
-// Subnets returns the subnets in which a class launches: all subnets of a zone are on the same Outpost, or none is. A launch can't choose
-// between a region and an Outpost. So if a class has subnets of several locations in a zone, the subnets of the region are used, or else
-// those on the first Outpost by ARN. The argument is not changed.
+// Subnets returns the subnets in which a class launches: all subnets of a zone are on the same Outpost, or all are in the region itself. A
+// launch can't choose between a region and an Outpost. So if a class has subnets of several locations in a zone, the subnets of the region
+// are used, or else those on the first Outpost by ARN. The argument is not changed.
 func Subnets(subnets []awsv1.Subnet) []awsv1.Subnet {
 	chosen := In(subnets)
 	keep := func(s awsv1.Subnet) bool { return s.OutpostARN == chosen[s.Zone] }

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Turns serializes work by key: if several callers need the same answer of AWS, one calls AWS and the others use its answer. The zero value
-// can be used. It is safe for concurrent use and must not be copied.
+// Turns serializes work by key: if several callers need the same answer of AWS, one caller calls AWS and the other callers use its answer.
+// The zero value can be used. It is safe for concurrent use and must not be copied.
 type Turns[K comparable] struct {
 	mu   sync.Mutex
 	held map[K]chan struct{}

@@ -89,7 +89,7 @@ func (f *Finder) ask(ctx context.Context, q Query, newerThan time.Time) (answer,
 	if ok && known.at.After(newerThan) {
 		return known, nil
 	}
-	// The counts in the answer are those at the time of the call: they may lack a launch that ends later.
+	// The counts in the answer are from the time of the call, so they may not include a launch that was in progress then.
 	a := answer{at: f.now()}
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {
 		out, err := f.api.DescribeCapacityReservations(ctx, q.input(token))

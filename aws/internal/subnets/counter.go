@@ -23,7 +23,7 @@ const CountEvery = time.Minute
 const mostIDs = 200
 
 // Counter reads the free addresses of subnets from EC2 if a tracker has no recent count, because no node class has resolved these subnets
-// recently. It is safe for concurrent use, and simultaneous callers share one call. Make one with NewCounter.
+// recently. It is safe for concurrent use. Simultaneous callers wait for the same call of EC2. Make one with NewCounter.
 type Counter struct {
 	api     sdk.EC2API
 	tracker *Tracker

@@ -7,8 +7,8 @@
 //	_, closed := memory.Snapshot().Closed(effect.Keys[0], nil)
 //
 // In this package, an offering is closed while nobody should use it, and a mark is the record that closes it. Capacity types, subnets,
-// volume types and quotas can also be marked and closed. [Judge] is a pure function that returns what is unavailable after a failed launch.
-// The [Memory] decides how long:
+// volume types and quotas can also be marked and closed. [Judge] is a pure function that returns which offerings and other objects are
+// unavailable after a failed launch. The [Memory] decides how long:
 //
 //   - The first mark of an offering lasts [DefaultFirst]. Each further mark lasts twice as long as the one before, up to [DefaultLongest].
 //     A jitter, which depends on a seed, changes each duration, so that offerings that were closed together don't open together.

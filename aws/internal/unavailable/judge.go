@@ -48,7 +48,7 @@ type Failure struct {
 	VolumeTypes []string
 }
 
-// Effect contains what is unavailable after a failure.
+// Effect contains the objects that are unavailable after a failure.
 type Effect struct {
 	// Keys of offerings without capacity.
 	Keys []Key
@@ -89,7 +89,7 @@ type QuotaHit struct {
 	InstanceType string
 }
 
-// Empty reports whether the failure has no effect on what is available.
+// Empty reports whether the failure makes nothing unavailable.
 func (e Effect) Empty() bool {
 	return len(e.Keys)+len(e.CapacityTypes)+len(e.Subnets)+len(e.Volumes)+len(e.Reservations)+len(e.Quotas) == 0
 }
@@ -105,8 +105,8 @@ func IsCapacityCode(code string) bool {
 	return false
 }
 
-// Judge returns what is unavailable after a failed launch: offerings, capacity types, subnets, reservations, volumes or quotas. The Effect
-// is empty if the code is not about capacity.
+// Judge returns the objects that are unavailable after a failed launch: offerings, capacity types, subnets, reservations, volumes or
+// quotas. The Effect is empty if the code is not about capacity.
 func Judge(f Failure) Effect {
 	var e Effect
 	reserved := f.CapacityType == "reserved"

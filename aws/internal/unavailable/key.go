@@ -109,8 +109,8 @@ type Quota struct {
 }
 
 // QuotaClass returns the class of types that share an EC2 vCPU quota: "standard" for the A, C, D, H, I, M, R, T and Z families, "g" for G
-// and VT together, "u" for the high-memory types, and the family's own letters for the others: "f", "p", "x", "dl", "inf", "trn", "hpc".
-// Source: the quotas of "Running On-Demand … instances" in the EC2 user guide. It is empty if the name is not an instance type's.
+// and VT together, "u" for the high-memory types, and for all other families the letters of the family: "f", "p", "x", "dl", "inf", "trn",
+// "hpc". Source: the quotas of "Running On-Demand … instances" in the EC2 user guide. It is empty if the name is not an instance type's.
 func QuotaClass(instanceType string) string {
 	letters := strings.IndexFunc(instanceType, func(r rune) bool { return r < 'a' || r > 'z' })
 	if letters <= 0 {

@@ -221,8 +221,8 @@ func taintTable(taints []corev1.Taint) map[string][]string {
 // storageCommandName sorts before the user's commands, so that storage is ready when they run.
 const storageCommandName = "000-mount-instance-storage"
 
-// storageCommand returns the command that uses local disks as node storage. From version 1.46 on, Bottlerocket itself decides what to store
-// there.
+// storageCommand returns the command that uses local disks as node storage. From version 1.46 on, Bottlerocket itself decides which
+// directories to store on these disks.
 func storageCommand(version string) map[string]any {
 	bind := []string{"apiclient", "ephemeral-storage", "bind"}
 	if known, old := before(version, 46); !known || old {

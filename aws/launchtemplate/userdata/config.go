@@ -37,7 +37,7 @@ type Config struct {
 	InstanceStorePolicy awsv1.InstanceStorePolicy
 	// OSVersion is the version of Bottlerocket, "1.46.0", "v1.46.0" or "latest"; empty if unknown. Other families ignore it.
 	OSVersion string
-	// UserData is the user data of the node class, in the format of the family. Empty: none.
+	// UserData is the user data of the node class, in the format of the family. Empty means none.
 	UserData string
 }
 

@@ -85,7 +85,7 @@ func moved(b block, column int) []string {
 	return out
 }
 
-// order returns the keys: first apiVersion, kind, metadata, spec, key, name and operator, then the others, sorted.
+// order returns the keys: first apiVersion, kind, metadata, spec, key, name and operator, then all other keys, sorted.
 func order(fields map[string]any) []string {
 	first := []string{"apiVersion", "kind", "metadata", "spec", "key", "name", "operator"}
 	rank := func(name string) int {

@@ -291,7 +291,7 @@ func (f *finder) inKustomization(path string) bool {
 	}
 }
 
-// isLibrary reports whether a chart is a library, which has no objects of its own.
+// isLibrary reports whether a chart is a library chart, which creates no objects itself.
 func isLibrary(dir string) bool {
 	text, err := readBounded(filepath.Join(dir, "Chart.yaml"))
 	var chart struct {
