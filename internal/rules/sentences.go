@@ -194,9 +194,10 @@ func usageOf(call *ast.CallExpr) (int, bool) {
 func prose(text string) []string {
 	var all []string
 	var paragraph []string
+	item := false // the paragraph is an item of a list
 	end := func() {
 		all = append(all, sentencesOf(strings.Join(paragraph, " "))...)
-		paragraph = nil
+		paragraph, item = nil, false
 	}
 	fenced := false
 	for _, line := range lines(text) {
@@ -207,11 +208,14 @@ func prose(text string) []string {
 			end()
 		case fenced:
 		case trimmed == "", strings.HasPrefix(trimmed, "#"), strings.HasPrefix(trimmed, "|"), strings.HasPrefix(trimmed, "<"),
-			strings.HasPrefix(trimmed, "+"), strings.HasPrefix(line, "\t"), strings.HasPrefix(line, "    "):
+			strings.HasPrefix(trimmed, "+"), strings.HasPrefix(line, "\t"):
+			end()
+		case strings.HasPrefix(line, "    ") && !item: // code; in an item, the line continues the item
 			end()
 		default:
 			if listItem().MatchString(trimmed) {
 				end()
+				item = true
 			}
 			paragraph = append(paragraph, trimmed)
 		}

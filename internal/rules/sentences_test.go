@@ -18,6 +18,10 @@ import "fmt"
 // +optional: a marker for a generator
 func F() error {
 	// Three comes first because two is taken.
+	//   - An item of a list may
+	//     continue on its next line.
+	//
+	//     this line is a code block
 	log.Info("launched three instances")
 	return fmt.Errorf("cannot find the node %q", "n")
 }
@@ -39,10 +43,11 @@ type t struct {
 		{DocComment, "x.go:6", "F returns what it got."},
 		{DocComment, "x.go:6", "The rest is its caller's business."},
 		{InnerComment, "x.go:10", "Three comes first because two is taken."},
-		{InnerComment, "x.go:18", "A is how many there are of it."},
-		{LogMessage, "x.go:11", "launched three instances"},
-		{ErrorMessage, "x.go:12", "cannot find the node %q"},
-		{CommandHelp, "x.go:15", "set how many there are"},
+		{InnerComment, "x.go:10", "- An item of a list may continue on its next line."},
+		{InnerComment, "x.go:22", "A is how many there are of it."},
+		{LogMessage, "x.go:15", "launched three instances"},
+		{ErrorMessage, "x.go:16", "cannot find the node %q"},
+		{CommandHelp, "x.go:19", "set how many there are"},
 		{DocumentText, "a.md", "Read this page first."},
 		{DocumentText, "a.md", "Then `go test` will run it all."},
 		{DocumentText, "a.md", "- one item of four"},
