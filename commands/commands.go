@@ -31,8 +31,10 @@ type Command struct {
 	Examples string
 	// Exit explains each exit status.
 	Exit []ExitStatus
-	// Begin returns one run of the command, with flags at their defaults.
+	// Begin returns one run of the command, with flags at their defaults. It is nil if the command has Commands.
 	Begin func() Run
+	// Commands are the commands below this one, such as "run" in "sweep run"; nil if the command is run by itself.
+	Commands []Command
 }
 
 // ExitStatus is a status that a command may end with.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/drawknife/drawknife/commands"
 	"github.com/drawknife/drawknife/commands/simulate"
 	"github.com/drawknife/drawknife/internal/rules"
 )
@@ -66,7 +67,7 @@ func statuses() string {
 		}
 		of := map[status][]string{}
 		var order []status
-		for _, c := range g.commands {
+		for _, c := range withBelow(g.commands) {
 			for _, s := range c.Exit {
 				key := status{s.Code, s.Meaning}
 				if of[key] == nil {
@@ -80,4 +81,17 @@ func statuses() string {
 		}
 	}
 	return b.String()
+}
+
+// withBelow returns the commands and those below them, with their full names.
+func withBelow(list []commands.Command) []commands.Command {
+	var all []commands.Command
+	for _, c := range list {
+		all = append(all, c)
+		for _, below := range withBelow(c.Commands) {
+			below.Name = c.Name + " " + below.Name
+			all = append(all, below)
+		}
+	}
+	return all
 }

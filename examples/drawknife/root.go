@@ -14,6 +14,7 @@ import (
 	"github.com/drawknife/drawknife/commands/launchtemplate"
 	"github.com/drawknife/drawknife/commands/settings"
 	"github.com/drawknife/drawknife/commands/simulate"
+	"github.com/drawknife/drawknife/commands/sweep"
 	"github.com/drawknife/drawknife/commands/verifymigration"
 )
 
@@ -44,8 +45,9 @@ type group struct {
 
 // groups returns all commands, in the order of the help.
 func groups(options simulate.Options) []group {
+	questions := simulate.Commands(options)
 	return []group{
-		{"Questions on a cluster", simulate.Commands(options)},
+		{"Questions on a cluster", append(questions, sweep.New(sweep.Options{Commands: questions}))},
 		{"Setting up and moving", []commands.Command{
 			convert.Command(), iam.Command(), settings.Command(), launchtemplate.Command(), verifymigration.Command(), capacityblocks.New(capacityblocks.Options{}),
 		}},
@@ -78,18 +80,24 @@ changes nothing there. Other commands convert manifests, and write what a cluste
 	return root
 }
 
-// newCommand returns a command of cobra for c.
+// newCommand returns a command of cobra for c, with the commands below it.
 func newCommand(c commands.Command, streams commands.Streams) *cobra.Command {
-	run := c.Begin()
 	command := &cobra.Command{
 		Use: strings.TrimSpace(c.Name + " " + c.Arguments), Short: c.Summary, Long: longHelp(c), Example: indented(c.Examples),
 		DisableFlagsInUseLine: true,
-		RunE: func(command *cobra.Command, args []string) error {
-			if status := run.Do(command.Context(), args, streams); status != 0 {
-				return &statusError{status}
-			}
-			return nil
-		},
+	}
+	for _, below := range c.Commands {
+		command.AddCommand(newCommand(below, streams))
+	}
+	if c.Begin == nil {
+		return command
+	}
+	run := c.Begin()
+	command.RunE = func(command *cobra.Command, args []string) error {
+		if status := run.Do(command.Context(), args, streams); status != 0 {
+			return &statusError{status}
+		}
+		return nil
 	}
 	addFlags(command.Flags(), run.Flags)
 	command.Flags().SortFlags = false
