@@ -6,5 +6,10 @@
 // killed can therefore be started again: it runs only the cells that are missing. The report (sweep reduce) depends only on the grid and on
 // the inputs, byte for byte, however many shards there were and however often they were started.
 //
+// The command gets the commands that a grid may name. For example, a program that adds it to its questions on a cluster:
+//
+//	questions := simulate.Commands(simulate.Options{})
+//	all := append(questions, sweep.New(sweep.Options{Commands: questions}))
+//
 // Stability: beta.
 package sweep

@@ -95,3 +95,56 @@ func withBelow(list []commands.Command) []commands.Command {
 	}
 	return all
 }
+
+// The grid of the page on sweeps gives the report that the page shows.
+func TestSweepPage(t *testing.T) {
+	const page = "../../docs/sweep.md"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, grid, found := strings.Cut(string(text), "<!-- grid -->\n```yaml\n")
+	grid, _, ended := strings.Cut(grid, "```")
+	if !found || !ended {
+		t.Fatal("the page has no grid")
+	}
+	cluster, err := os.ReadFile("../../commands/simulate/builtin.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"grid.yaml": grid, "blue.yaml": string(cluster), "green.yaml": strings.ReplaceAll(string(cluster), "replicas: 12", "replicas: 24")} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := drawknife("sweep", "shard", "grid.yaml", "--index", "0"); got.status != 0 {
+		t.Fatalf("%+v", got)
+	}
+	report := drawknife("sweep", "reduce", "grid.yaml")
+	if report.status != 0 {
+		t.Fatalf("%+v", report)
+	}
+	t.Chdir(source)
+	shown, err := rules.SetFence(string(text), "<!-- report -->", "text", report.stdout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(page, []byte(shown), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(string(text), shown); diff != "" && !*update {
+		t.Errorf("refresh with -update (-shown +printed):\n%s", diff)
+	}
+}
+
+// source is the folder of the package: tests change the current folder.
+var source = func() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}()

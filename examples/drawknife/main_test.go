@@ -33,8 +33,8 @@ func drawknife(args ...string) answer {
 func TestHelp(t *testing.T) {
 	lines := [][]string{{"--help"}}
 	for _, g := range groups(simulate.Options{}) {
-		for _, c := range g.commands {
-			lines = append(lines, []string{c.Name, "--help"})
+		for _, c := range withBelow(g.commands) {
+			lines = append(lines, append(strings.Fields(c.Name), "--help"))
 		}
 	}
 	for _, args := range lines {
@@ -83,6 +83,8 @@ func TestStatus(t *testing.T) {
 		{"settings --set metrics-port=0", 2, "drawknife settings: error: W7"},
 		{"verify-migration", 1, "drawknife verify-migration: --cluster-name is missing"},
 		{"diff", 1, "drawknife diff: needs the file of the new NodePools"},
+		{"sweep run", 1, "drawknife sweep run: needs one argument"},
+		{"sweep run nowhere.yaml", 1, "nowhere.yaml: no such file"},
 	} {
 		got := drawknife(strings.Fields(test.args)...)
 		if got.status != test.status || !strings.Contains(got.stderr, test.stderr) || got.stdout != "" {

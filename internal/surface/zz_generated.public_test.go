@@ -40,6 +40,7 @@ import (
 	commands_launchtemplate "github.com/drawknife/drawknife/commands/launchtemplate"
 	commands_settings "github.com/drawknife/drawknife/commands/settings"
 	commands_simulate "github.com/drawknife/drawknife/commands/simulate"
+	commands_sweep "github.com/drawknife/drawknife/commands/sweep"
 	commands_verifymigration "github.com/drawknife/drawknife/commands/verifymigration"
 	disruption "github.com/drawknife/drawknife/disruption"
 	disruption_decision "github.com/drawknife/drawknife/disruption/decision"
@@ -320,6 +321,10 @@ func publicFunctions() map[string]any {
 		"commands/simulate.Commands":                        commands_simulate.Commands,
 		"commands/simulate.Main":                            commands_simulate.Main,
 		"commands/simulate.Run":                             commands_simulate.Run,
+		"commands/sweep.New":                                commands_sweep.New,
+		"commands/sweep.ParseGrid":                          commands_sweep.ParseGrid,
+		"commands/sweep.ReadGrid":                           commands_sweep.ReadGrid,
+		"commands/sweep.Shard":                              commands_sweep.Shard,
 		"commands/verifymigration.Command":                  commands_verifymigration.Command,
 		"commands/verifymigration.Main":                     commands_verifymigration.Main,
 		"commands/verifymigration.Run":                      commands_verifymigration.Run,
@@ -962,6 +967,12 @@ func publicTypes() map[string]reflect.Type {
 		"commands.Streams":                                 reflect.TypeFor[commands.Streams](),
 		"commands/capacityblocks.Options":                  reflect.TypeFor[commands_capacityblocks.Options](),
 		"commands/simulate.Options":                        reflect.TypeFor[commands_simulate.Options](),
+		"commands/sweep.Axis":                              reflect.TypeFor[commands_sweep.Axis](),
+		"commands/sweep.Cell":                              reflect.TypeFor[commands_sweep.Cell](),
+		"commands/sweep.Grid":                              reflect.TypeFor[commands_sweep.Grid](),
+		"commands/sweep.GridError":                         reflect.TypeFor[commands_sweep.GridError](),
+		"commands/sweep.Options":                           reflect.TypeFor[commands_sweep.Options](),
+		"commands/sweep.Value":                             reflect.TypeFor[commands_sweep.Value](),
 		"disruption.Approval":                              reflect.TypeFor[disruption.Approval](),
 		"disruption.ApprovalDecision":                      reflect.TypeFor[disruption.ApprovalDecision](),
 		"disruption.ApprovalPolicy":                        reflect.TypeFor[disruption.ApprovalPolicy](),
