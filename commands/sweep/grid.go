@@ -172,11 +172,16 @@ func (g *Grid) Cells() []Cell {
 }
 
 // Shard returns the cells of one shard of several: every shards-th cell, from the index on. The cells of all shards together are all cells,
-// and each is in one shard.
+// and each is in one shard. There are no cells for an index that is not from 0 to shards-1.
 func Shard(cells []Cell, index, shards int) []Cell {
+	if index < 0 || index >= shards {
+		return nil
+	}
 	var own []Cell
-	for i := index; i < len(cells); i += shards {
-		own = append(own, cells[i])
+	for i := range cells {
+		if i%shards == index {
+			own = append(own, cells[i])
+		}
 	}
 	return own
 }
