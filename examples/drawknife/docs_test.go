@@ -48,12 +48,43 @@ func TestPage(t *testing.T) {
 	if diff := cmp.Diff(string(text), got); diff != "" && !*update {
 		t.Errorf("refresh with -update (-shown +printed):\n%s", diff)
 	}
+	compareReadme(t)
 	for _, g := range groups(simulate.Options{}) {
 		for _, c := range g.commands {
 			if !strings.Contains(before, "| `"+c.Name+"` |") {
 				t.Errorf("the page does not list %s", c.Name)
 			}
 		}
+	}
+}
+
+// compareReadme compares the answers that README.md shows with what the program prints.
+func compareReadme(t *testing.T) {
+	const readme = "../../README.md"
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(text)
+	for marker, args := range map[string]string{
+		"<!-- explain-pod -->": "explain pod shop/web-0 ../../commands/simulate/testdata/explain.yaml",
+		"<!-- diff -->":        "diff ../../commands/simulate/testdata/commands/cluster.json ../../commands/simulate/testdata/commands/pools.yaml --now 2026-01-01T00:00:00Z",
+	} {
+		answer := drawknife(strings.Fields(args)...)
+		if answer.status != 0 {
+			t.Fatalf("%s: %+v", args, answer)
+		}
+		if got, err = rules.SetFence(got, marker, "text", answer.stdout); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(readme, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(string(text), got); diff != "" && !*update {
+		t.Errorf("README.md: refresh with -update (-shown +printed):\n%s", diff)
 	}
 }
 
