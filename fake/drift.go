@@ -28,7 +28,7 @@ func (c *Cloud) SetDrift(providerID string, reason cloudprovider.DriftReason) er
 	return c.change("setting drift", e, func(m *instance) { m.drift = reason })
 }
 
-// change carries out a change by a test: it calls lever for one instance of any cluster. doing is the beginning of the text of errors.
+// change makes a change that a test requests: it calls the function lever with one instance of any cluster. Error texts begin with doing.
 func (c *Cloud) change(doing string, e Event, lever func(*instance)) error {
 	return c.lever(e, func(time.Time) error {
 		m, ok := c.instances[e.ProviderID]

@@ -30,7 +30,8 @@ type Event struct {
 	Seq int `json:"seq"`
 	// At is the time of the event on the cloud's clock.
 	At time.Time `json:"at"`
-	// Kind and Name say what happened. Name is the name of a Method, of a change by a test, or of a happening ("Running", "Gone").
+	// Kind and Name say what happened. Name is the name of a Method, of a change that a test requests, or of a happening ("Running",
+	// "Gone").
 	Kind EventKind `json:"kind"`
 	Name string    `json:"name"`
 	// Cluster that called.
@@ -166,13 +167,13 @@ func (a *account) record(e Event) {
 	a.hooks = append(a.hooks, func() { a.options.OnEvent(e) })
 }
 
-// happened records a change of an instance that follows from earlier calls or changes by tests.
+// happened records a change of an instance that follows from earlier calls or from earlier changes that a test requested.
 func (a *account) happened(what string, m *instance, at time.Time) {
 	a.record(Event{At: at, Kind: EventHappening, Name: what, ProviderID: m.ProviderID})
 }
 
-// lever carries out a change by a test. It first carries out the planned changes that are due. Then it makes the change under the lock, and
-// records it.
+// lever makes a change that a test requests. It first makes the planned changes that are due. Then it calls the function change under the
+// lock, and records the change.
 func (c *Cloud) lever(e Event, change func(now time.Time) error) error {
 	now := c.clock.Now()
 	defer c.runHooks()

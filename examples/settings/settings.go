@@ -199,7 +199,7 @@ const (
 type Adoption string
 
 const (
-	// AdoptNo means that the controller waits if there are such nodes and it has never acted before.
+	// AdoptNo means that a controller that has never acted in the cluster does nothing while there are such nodes.
 	AdoptNo Adoption = "false"
 	// AdoptYes takes over such nodes.
 	AdoptYes Adoption = "true"

@@ -149,7 +149,8 @@ func (b *Book) Observe(s *scheduling.Snapshot) {
 			continue
 		}
 		f.take(n.Object.Status.Capacity, limits[n.Object.Name])
-		if since.Add(b.options.Settle).After(before[key]) { // nodes that settled earlier were counted before a restart
+		// A node that had settled when its key was last seen has already been counted, if only by a process before a restart.
+		if since.Add(b.options.Settle).After(before[key]) {
 			f.count(since.Sub(n.Claim.CreationTimestamp.Time))
 		}
 	}

@@ -38,7 +38,8 @@ func (j *Judge) wholeUnits(hint *scheduling.Certificate) wholeUnits {
 	return out
 }
 
-// counted returns the amounts a, followed by the number of whole units in a for each of w.
+// counted returns a copy of the given amounts. To this copy it appends, for each wholeUnit, the number of whole units in the amount of the
+// unit's resource.
 func (w wholeUnits) counted(a amounts) amounts {
 	out := make(amounts, len(a), len(a)+len(w))
 	copy(out, a)

@@ -127,7 +127,8 @@ func addAmounts(into, amounts corev1.ResourceList) {
 	}
 }
 
-// pricesFor returns prices for pods that may use these groups of new nodes. Each of the prices is optimal for one of the directions.
+// pricesFor returns sets of resource prices for pods that may use these groups of new nodes. Each set is optimal for one of the demands in
+// p.directions.
 func (p *Prover) pricesFor(groups []int) []decision.FloorPrices {
 	slices.Sort(groups)
 	groups = slices.Compact(groups)

@@ -92,7 +92,8 @@ func (c *Counts) add(sets []kindSet, known map[kindSet]bool, set kindSet) []kind
 	return append(sets, set)
 }
 
-// touched returns all kinds that a device could serve if it also serves a kind of the set. masks are the sets of kinds that devices serve.
+// touched returns all kinds that a device could serve if the device also serves at least one kind in set. masks are the sets of kinds that
+// devices serve.
 func touched(set kindSet, masks []kindSet) kindSet {
 	var out kindSet
 	for _, m := range masks {
@@ -103,7 +104,7 @@ func touched(set kindSet, masks []kindSet) kindSet {
 	return out
 }
 
-// closed adds to the set the kinds that are served only by devices that also serve a kind of the set. It does not add kinds without
+// closed adds to set the kinds that are served only by devices that also serve at least one kind in set. It does not add kinds without
 // devices. It does not add varied kinds, because each of them has a resource of its own.
 func (k *Kinds) closed(set kindSet, masks []kindSet) kindSet {
 	out := set

@@ -93,7 +93,7 @@ func (s *counterGroups) masks() []kindSet {
 	return slices.Compact(out)
 }
 
-// of returns how many devices that serve a kind of the set can be allocated together.
+// of returns the maximum number of devices that can be allocated together, if each of them must serve at least one kind in set.
 func (s *counterGroups) of(set kindSet) int64 {
 	sum := int64(0)
 	for i := range s.list {

@@ -3,13 +3,13 @@
 // The question: for a node that a trial has opened, which instance types and offerings can hold its pods, which requirements does its
 // NodeClaim need, what does the node cost with commitments, and which preferences of its pods does it not meet?
 //
-// The input is a trial with its new nodes and their loads. The output is the rows and slots that are sufficient ([NewNodes.Allowed]),
-// descriptions of nodes for plans ([NewNodes.Describe]), prices after commitments ([NewNodes.WriteCommitments]) and preferences that are
-// not met ([NewNodes.BrokenWishes]).
+// The input is a trial with its new nodes and their loads. The output is the rows (variants of instance types) and slots (zone, capacity
+// type and reservation) that are sufficient ([NewNodes.Allowed]), descriptions of nodes for plans ([NewNodes.Describe]), prices after
+// commitments ([NewNodes.WriteCommitments]) and preferences that are not met ([NewNodes.BrokenWishes]).
 //
 // The method: it starts with all rows and slots that hold the load. Then it removes the rows and slots that rules between pods could
-// distinguish from the planned node. At the end, every remaining row and slot is equally good for all pods. Results are cached by the text
-// of everything that determines them.
+// distinguish from the planned node. At the end, all pods may run on a node of every remaining instance type (row) and offering (slot), and
+// no rule between pods distinguishes it from the planned node. Results are cached by the text of everything that determines them.
 //
 // The cost: one AND of sets for each stage of the load, and one pass over the rules that depend on labels whose values are open on the
 // node.

@@ -90,8 +90,8 @@ func (p *Pool) CheapestLike(planned int32, need []int64, rows, slots bitset.Set)
 	return p.CheapestWithin(need, rows, slots, nil)
 }
 
-// CheapestWithin is like CheapestLike, but the row may use at most the amounts in most of the pool's limits. If most is nil, the row may
-// use any amount.
+// CheapestWithin is like CheapestLike, but the parameter most is the maximum that the row may use of the pool's limits, by resource. If
+// most is nil, the row may use any amount.
 func (p *Pool) CheapestWithin(need []int64, rows, slots bitset.Set, most []int64) (row, slot int32, price int64) {
 	return p.Table.CheapestWith(need, rows, slots, market.NoPrice, func(buy Purchase) bool {
 		return most == nil || resources.Fits(p.RowCost(int(buy.Row)), most)

@@ -24,8 +24,8 @@ func (pr *Program) start() []int32 {
 			}
 		}
 		if per[b] == 0 {
-			// The mean need of a bundle may fit on no node although each item fits. Then a filling with one pod at the highest price keeps
-			// the row valid.
+			// The mean need of a bundle may fit on no node although each item fits. But the master needs a filling with an amount above 0
+			// for each bundle: then it is one pod at the highest price.
 			last := len(pr.p.Options) - 1
 			per[b], price[b], option[b] = 1, float64(pr.p.Options[last].Price), -1
 		}
