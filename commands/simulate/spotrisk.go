@@ -65,7 +65,7 @@ func (r *spotRisk) set(item string) error {
 			return fmt.Errorf("--spot-risk %s: needs an amount in USD, as %s=0.5", item, name)
 		}
 	default:
-		return fmt.Errorf("--spot-risk %s: must be default, or a time for node-life, restart, lost-work or without (restart=10m), or an amount in USD for per-node or per-cpu (per-node=0.5)", item)
+		return fmt.Errorf("--spot-risk %s: must be default, or settings of the form node-life=TIME, restart=TIME, lost-work=TIME, without=TIME, per-node=USD or per-cpu=USD, such as restart=10m or per-node=0.5", item)
 	}
 	return nil
 }
