@@ -134,7 +134,7 @@ func (p *Provider) ownHardware(ctx context.Context, class *awsv1.EC2NodeClass, o
 			return ctx.Err()
 		}
 		if err != nil {
-			p.log.Warn("cannot read free capacity of Dedicated Hosts, using the previous result, or assuming free capacity without one", "nodeClass", class.Name, "error", err)
+			p.log.Warn("cannot read free capacity of Dedicated Hosts, using the previous result if there is one, or else assuming that hosts have free capacity", "nodeClass", class.Name, "error", err)
 		}
 		o.HostRoom = room
 	}
