@@ -50,7 +50,7 @@ func (p *Provider) classOf(ctx context.Context, i instances.Instance, r *resolve
 	}
 	class, err := p.options.NodeClasses.NodeClass(ctx, name)
 	if err != nil {
-		p.log.Warn("cannot read node class, describing its instances without it", "nodeClass", name, "error", err)
+		p.log.Warn("cannot read node class, returning NodeClaims without data of their node class", "nodeClass", name, "error", err)
 	}
 	r.classes[name] = class
 	return class
@@ -66,7 +66,7 @@ func (p *Provider) typeOf(ctx context.Context, i instances.Instance, class *awsv
 	if !known {
 		list, _, err := p.types(ctx, class, key.pool.String(), "")
 		if err != nil {
-			p.log.Warn("cannot determine instance types, describing instances without them", "nodeClass", class.Name, "error", err)
+			p.log.Warn("cannot determine instance types, returning NodeClaims without data of their instance types", "nodeClass", class.Name, "error", err)
 		}
 		byName = make(map[string]*cloudprovider.InstanceType, len(list))
 		for _, t := range list {
