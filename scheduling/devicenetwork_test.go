@@ -145,13 +145,13 @@ func TestDevicesOfSeveralNodes(t *testing.T) {
 		"more than a claim can have": {func(s *scheduling.Snapshot) {
 			attached(s, "net", "", gpus(3, "NIC"))
 			s.ResourceClaimTemplates[0].Spec.Spec.Devices.Requests[0].Exactly.Count = 50
-		}, "nowhere, nowhere, nowhere", "it claims devices that several nodes can use: request r of claim gpus wants 50, with which the claim has more devices than the 32 it can have"},
+		}, "nowhere, nowhere, nowhere", "it claims devices that several nodes can use, but one of its claims requests more devices than a claim can have: request r of claim gpus wants 50, with which the claim has more devices than the 32 it can have"},
 		"two requests for more than a claim can have": {func(s *scheduling.Snapshot) {
 			attached(s, "net", "", gpus(40, "NIC"))
 			requests := &s.ResourceClaimTemplates[0].Spec.Spec.Devices.Requests
 			*requests = append(*requests, gpuRequest("more", 13, "model=NIC"))
 			(*requests)[0].Exactly.Count = 20
-		}, "nowhere, nowhere, nowhere", "it claims devices that several nodes can use: request more of claim gpus wants 13, with which the claim has more devices than the 32 it can have"},
+		}, "nowhere, nowhere, nowhere", "it claims devices that several nodes can use, but one of its claims requests more devices than a claim can have: request more of claim gpus wants 13, with which the claim has more devices than the 32 it can have"},
 		"in a slice of no node": {func(s *scheduling.Snapshot) { attached(s, "net", "", gpus(3, "NIC")).Spec.AllNodes = nil },
 			"nowhere, nowhere, nowhere", "it claims devices of ResourceSlices that no node can use: the ResourceSlices and their devices set none of nodeName, nodeSelector and allNodes"},
 		"next to one of the node": {func(s *scheduling.Snapshot) {

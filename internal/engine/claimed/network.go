@@ -231,7 +231,7 @@ func (n *deviceNetwork) give(u *networkUser, places []devices.Place, terms match
 	case why == nil:
 		return networkShare{err: errNetworkElsewhere}
 	case why.Code == devices.MissTooMany:
-		return networkShare{err: fmt.Errorf("it claims devices that several nodes can use: %s", why)}
+		return networkShare{err: fmt.Errorf("it claims devices that several nodes can use, but one of its claims requests more devices than a claim can have: %s", why)}
 	case why.Found > 0:
 		return networkShare{err: fmt.Errorf("too few of the devices that several nodes can use are free for it: %s", why)}
 	}
