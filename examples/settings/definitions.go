@@ -313,7 +313,7 @@ func processDefinitions() []*setting {
 		define("karpenter-lease", "Process.KarpenterLease", texts(), func(s *Settings) *string { return &s.Process.KarpenterLease },
 			"name of Karpenter's Lease; the controller waits while Karpenter holds it; none: do not wait, to run next to a Karpenter of v1alpha5, which has no NodePools", inChart("settings.karpenterLease")),
 		define("adopt", "Process.Adopt", choices("adoption", AdoptNo, AdoptYes, AdoptDryRun), func(s *Settings) *Adoption { return &s.Process.Adopt },
-			"what to do with nodes that Karpenter launched: true adopts them, dry-run only prints what adoption would change, false waits at the first start if there are any", inChart("settings.adopt"),
+			"what to do with nodes that Karpenter launched: true adopts them; dry-run only prints what adoption would change; with false, a controller that has never acted in the cluster does nothing while there are such nodes", inChart("settings.adopt"),
 			func(s *setting) { s.boolean = true }),
 		define("disable-cluster-state-observability", "Process.WithoutObjectMetrics", bools(), func(s *Settings) *bool { return &s.Process.WithoutObjectMetrics },
 			"disable metrics with a time series for each node or pod, and events about changed conditions", inChart("settings.disableClusterStateObservability")),
