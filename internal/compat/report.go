@@ -10,14 +10,14 @@ func report(t *table, versions []string, verdicts []verdict) string {
 	var b strings.Builder
 	b.WriteString(`# Compatibility
 
-This page is for readers who want to know how closely this project behaves like Karpenter and kube-scheduler. The figures come from their
-own test suites, which run against this project:
+This page is for readers who want to know how closely drawknife behaves like Karpenter and kube-scheduler. The numbers come from the test
+suites of these projects and versions, which run against drawknife:
 
 ` + "- " + strings.Join(versions, "\n- ") + `
 
-The suites come from the published Go modules. They run once unchanged, and once with a part of this project in place of the original.
-` + "`.ci/run compatibility`" + ` generates this page again, and fails if there is a difference that is not explained here. Do not edit this
-page: edit ` + "`internal/compat/differences.yaml`" + ` and run ` + "`go -C internal/compat run . -write`" + `.
+The suites come from the published Go modules. Each suite runs twice: once unchanged, and once with a part of drawknife instead of the
+original part. ` + "`.ci/run compatibility`" + ` generates this page again, and fails if there is a difference that is not explained here. Do not
+edit this page: edit ` + "`internal/compat/differences.yaml`" + ` and run ` + "`go -C internal/compat run . -write`" + `.
 
 ## Counts
 
@@ -37,21 +37,22 @@ page: edit ` + "`internal/compat/differences.yaml`" + ` and run ` + "`go -C inte
 	}
 	fmt.Fprintf(&b, "| **all** | | %d | %d | %d | %d | |\n", total.specs, total.agree+total.differs, total.agree, total.differs)
 	fmt.Fprintf(&b, `
-A spec does not apply if it never calls the replaced part (%d), or if the release itself does not pass it here, because an in-memory API
-server takes the place of a real one (%d). Apart from these, each release passes all of its own specs here.
+A spec does not apply if it never calls the replaced part (%d). A spec also does not apply if the unchanged release fails it, because the
+test uses an in-memory API server instead of a real one (%d). Each unchanged release passes all its other specs.
 
-A spec of kube-scheduler is one verdict of a filter: its answer about a pod and a node, recorded while its own tests ran. Answers of
-PreFilter that reject a pod are also specs. The planner gets the test's cluster, and must place the pod on that node exactly if the filter
-accepts the pod. Its answer is for all filters together: if the plugin accepts the pod, NodeAffinity, TaintToleration and
-NodeUnschedulable are checked as well. Nodes have room for the pod, unless the test is about resources. A verdict does not apply if the
-plugin returns an error, or if it runs with special arguments. Scores, preemption and deferred resizes are not compared.
+A spec of kube-scheduler is one verdict of a filter about a pod and a node, recorded while kube-scheduler's own tests ran. Verdicts of
+PreFilter that reject a pod are also specs. The planner gets the test's cluster. It must place the pod on the node if the filter accepts the
+pod, and must not place it there if the filter rejects the pod. The planner applies all filters together: if the plugin accepts the pod, the
+verdicts of NodeAffinity, TaintToleration and NodeUnschedulable are compared as well. Nodes have room for the pod, except in tests about
+resources. A verdict does not apply if the plugin returns an error, or if it runs with special arguments. Scores, preemption and deferred
+resizes are not compared.
 
 Karpenter's disruption controller calls `+"`disruption.Reference`"+` instead of its own methods, and gets commands, events and gauges from it.
-Everything after a command is Karpenter's own code: the wait, the validation and the queue that carries it out. The default planner,
-`+"`disruption.Global`"+`, differs on purpose and is not compared.
+After a command has been made, only Karpenter's own code runs: the wait, the validation, and the queue that executes the command. The
+default planner, `+"`disruption.Global`"+`, differs on purpose and is not compared.
 
-If pods claim devices, Karpenter's own allocator then allocates the devices of the plan, in the plan's order, on each instance type that
-the plan allows for a new node. If it can't, the pod is not scheduled and the spec fails.
+If pods claim devices, Karpenter's own allocator then allocates the devices of the plan, in the plan's order, on each instance type that the
+plan allows for a new node. If the allocator can't allocate them, the pod is not scheduled and the spec fails.
 
 ## Differences
 
