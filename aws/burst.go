@@ -27,8 +27,8 @@ const (
 	// within milliseconds of each other, because the calls that read data before the launches are also merged.
 	burstIdle = 50 * time.Millisecond
 	burstMax  = 500 * time.Millisecond
-	// mostInBurst is the maximum number of instances that one CreateFleet call requests. The UIDs of their claims need 19 of the 50 tags
-	// that EC2 allows for an instance, so node classes can have about 20 tags of their own.
+	// mostInBurst is the maximum number of instances that one CreateFleet call requests. The UIDs of the claims of so many instances need
+	// 19 of the 50 tags that EC2 allows for an instance. So node classes can have about 20 tags of their own.
 	mostInBurst = 200
 )
 
@@ -78,12 +78,13 @@ func (b *burst) launch(ctx context.Context, r launch.Request) (*launch.Instance,
 	return launched, err
 }
 
-// errAlone is the error for a request that no fleet serves. Its caller launches the instance by a separate call, which waits for no other
-// launch.
+// errAlone is the error for a request that no fleet serves. The caller that gets this error launches the instance by a separate call, which
+// does not wait for other launches.
 var errAlone = errors.New("launched alone")
 
-// do launches the requests of a batch by fleets. If they are too few for a fleet, their callers launch them instead. Requests for which
-// capacity reservations have room are also launched by their callers, because each of them is launched into a reservation.
+// do launches the requests of a batch by fleets. If the requests are too few for a fleet, the caller of each request launches its instance
+// instead. Requests for which capacity reservations have room are also launched by their callers, because each such instance is launched
+// into a reservation.
 func (b *burst) do(ctx context.Context, requests []*launch.Request) []batch.Answer[*launch.Instance] {
 	answers := make([]batch.Answer[*launch.Instance], len(requests))
 	left := make([]int, len(requests))
@@ -102,7 +103,8 @@ func (b *burst) do(ctx context.Context, requests []*launch.Request) []batch.Answ
 }
 
 // fleets launches requests by CreateFleet calls, as long as EC2 launches any instances and enough requests are left for a fleet. It returns
-// the requests that are left if they are too few for a fleet, or if no fleet can serve them. All other requests then have an answer.
+// the remaining requests if they are too few for a fleet, or if no fleet can serve them. When it returns, all requests that it does not
+// return have an answer.
 func (b *burst) fleets(ctx context.Context, requests []*launch.Request, left []int, answers []batch.Answer[*launch.Instance]) []int {
 	for len(left) >= b.least {
 		rest, err := b.fleet(ctx, requests, left, answers)

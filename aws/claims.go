@@ -183,7 +183,7 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 	return labels
 }
 
-// zoneID returns the ID of the instance's zone: from EC2, or else from the class's subnet in this zone.
+// zoneID returns the ID of the instance's zone. It comes from EC2, or from the class's subnet in this zone if EC2 did not return it.
 func zoneID(i instances.Instance, class *awsv1.EC2NodeClass) string {
 	if i.ZoneID != "" || class == nil {
 		return i.ZoneID

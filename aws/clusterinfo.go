@@ -54,7 +54,7 @@ type EKSCluster struct {
 
 	mu    sync.Mutex
 	info  ClusterInfo
-	asked time.Time // zero before the first answer
+	asked time.Time // time of the last answer of EKS; zero before the first answer
 }
 
 // NewEKSCluster returns a source for the cluster of that name. now is the clock. Nil means time.Now.

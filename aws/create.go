@@ -123,7 +123,7 @@ func (p *Provider) launched(ctx context.Context, r launchRequest, m *launch.Inst
 	return created
 }
 
-// typesFailed adds a reason for the claim's condition to an error about types, unless the error has a kind.
+// typesFailed adds a reason for the claim's condition to an error about instance types, unless the error has a cloudprovider.ErrorKind.
 func typesFailed(err error) error {
 	var kinded interface {
 		Kind() cloudprovider.ErrorKind
@@ -134,12 +134,14 @@ func typesFailed(err error) error {
 	return cloudprovider.NewCreateError("InstanceTypeResolutionFailed", err.Error(), err)
 }
 
-// oldest returns the instance that was launched first. If a claim has several instances, earlier calls also returned the oldest.
+// oldest returns the instance that was launched first. If a claim has several instances, all calls return the oldest, so that they return
+// the same instance.
 func oldest(live []instances.Instance) instances.Instance {
 	return slices.MinFunc(live, func(a, b instances.Instance) int { return a.LaunchTime.Compare(b.LaunchTime) })
 }
 
-// adopt describes an existing instance as a claim. Details of the instance's class are useful but not required.
+// adopt describes an existing instance as a claim. If the instance's node class can't be read, the claim only lacks the details that come
+// from the class.
 func (p *Provider) adopt(ctx context.Context, nodeClaim *v1.NodeClaim, i instances.Instance) *v1.NodeClaim {
 	r := p.newResolver()
 	class := p.classOf(ctx, i, r)
@@ -182,9 +184,9 @@ func instanceProfile(class *awsv1.EC2NodeClass) string {
 	return class.Status.InstanceProfile
 }
 
-// If a claim restricts the partition of its placement group, pinPartition restricts it to a single partition: the lowest with room. The
-// launch template, the records of capacity and the labels then name the same partition. EC2 chooses the partition of all other claims. The
-// argument claim is not changed.
+// If a claim restricts the partition of its placement group, pinPartition restricts the claim to a single partition: the one with the
+// lowest number that has room. The launch template, the records of capacity and the labels then name the same partition. EC2 chooses the
+// partition of all other claims. The argument claim is not changed.
 func (p *Provider) pinPartition(claim *v1.NodeClaim, group *placement.Group, types []*cloudprovider.InstanceType) (*v1.NodeClaim, error) {
 	if group == nil || group.Partitions == 0 {
 		return claim, nil

@@ -101,9 +101,9 @@ func (p *Provider) adoptAll(ctx context.Context, nodeClaims []*v1.NodeClaim, liv
 	return created
 }
 
-// launchedApart returns the instances of a group whose claims were launched by several requests: as parts in several reservations, or one by
-// one. It returns none if no claim has an instance. The error matches errors.ErrUnsupported if a claim has an instance that was launched
-// for it alone: then the claims were not launched together.
+// launchedApart returns the instances of a group whose claims were launched by several requests: as parts in several reservations, or one
+// by one. It returns no instances if no claim has an instance. The error matches errors.ErrUnsupported if a claim has an instance that was
+// launched for it alone: then the claims were not launched together.
 func (p *Provider) launchedApart(ctx context.Context, nodeClaims []*v1.NodeClaim) (map[types.UID]instances.Instance, error) {
 	found := make([]instances.Claim, len(nodeClaims))
 	err := eachAtOnce(len(nodeClaims), func(n int) (err error) {

@@ -173,7 +173,7 @@ func reasonOf(field string) cloudprovider.DriftReason {
 }
 
 // imageOf returns the image from which new instances of the instance's type boot, or "" if no image of the class boots on that type. The
-// error says why that image, or the image of the instance, is unknown.
+// error says why the image of new instances, or the image of this instance, is unknown.
 func imageOf(i instances.Instance, class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType) (string, error) {
 	if len(class.Status.AMIs) == 0 {
 		return "", fmt.Errorf("node class %q lists no image", class.Name)

@@ -31,7 +31,7 @@ type upkeep struct {
 	kept     int   // number of instances that this process has kept warm so far
 }
 
-// due reports whether the period every has passed since last. If so, it sets last to now.
+// due reports whether the duration of the parameter every has passed since the time last. If it has passed, due sets last to now.
 func (u *upkeep) due(last *time.Time, every time.Duration, now time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -141,7 +141,7 @@ func (p *Provider) loop(ctx context.Context, task string, duty func(context.Cont
 		if err != nil {
 			p.log.Error("cannot complete upkeep, retrying", "task", task, "error", err)
 		}
-		pause := time.Hour // used if no next call is due
+		pause := time.Hour // the pause if it is not known when the next call is due
 		if !next.IsZero() {
 			pause = next.Sub(p.now())
 		}

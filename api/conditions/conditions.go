@@ -129,8 +129,8 @@ func (c Conditions) find(conditionType string) *metav1.Condition {
 	return nil
 }
 
-// initial returns the condition of a type that nobody has written yet. Its transition time is the object's creation, because the timeouts
-// of launch and registration start then.
+// initial returns the condition of a type that nobody has written yet. The condition's transition time is the object's creation time,
+// because the timeouts of launch and registration start at the creation.
 func (c Conditions) initial(conditionType string) metav1.Condition {
 	return metav1.Condition{
 		Type:               conditionType,

@@ -14,7 +14,7 @@ func (r Requirement) AnyValue() (string, bool) {
 	if r.bounds.exhausted(r.values, nil) {
 		return "", false
 	}
-	// The range still has an allowed integer, and the loop finds it after at most len(values) excluded ones.
+	// At least one integer within the bounds is allowed. The loop skips at most len(values) excluded integers before it finds one.
 	for n := max(r.bounds.lower, 0); ; n++ {
 		value := strconv.FormatInt(n, 10)
 		if r.Has(value) {

@@ -28,7 +28,7 @@ func (b bounds) tighten(o bounds) bounds {
 	return b
 }
 
-// allow reports whether the bounds allow the value: any value without bounds, otherwise an integer within them.
+// allow reports whether the bounds allow the value. If no bound is set, every value is allowed, otherwise only integers within the bounds.
 func (b bounds) allow(value string) bool {
 	if !b.any() {
 		return true

@@ -35,7 +35,8 @@ func NewSet(reqs ...Requirement) Set {
 	return Set{reqs: out}
 }
 
-// rising reports whether the keys are already sorted and unique. Callers that make many sets with the same keys pass them in this order.
+// rising reports whether the keys are already sorted and unique. Callers that make many sets with the same keys pass requirements that are
+// sorted by key.
 func rising(reqs []Requirement) bool {
 	for i := 1; i < len(reqs); i++ {
 		if reqs[i-1].key >= reqs[i].key {

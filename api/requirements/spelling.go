@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/internal/spelling"
 )
 
-// spellingHint returns the known key that is most similar to the key: one with the same name part, else one that contains it, else one
-// that differs by a typing error. Of equally similar keys it returns the first. It is empty if no key is similar.
+// spellingHint returns the known key that is most similar to the key: a key with the same name part, else a key that contains this name
+// part, else a key that differs by a typing error. Of equally similar keys it returns the first. It is empty if no key is similar.
 func spellingHint(key string, known []string) string {
 	if key == "" {
 		return ""

@@ -14,7 +14,7 @@ const neverText = "Never"
 //
 // +kubebuilder:validation:Type=string
 type Duration struct {
-	// Duration is the length of time. It may be changed; the original text is then dropped.
+	// Duration is the length of time. Callers may change it; the original text is then no longer used.
 	time.Duration
 	// text is the original text; it is used only while it matches Duration.
 	text string

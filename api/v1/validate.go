@@ -27,7 +27,7 @@ const (
 	maxOverlayWeight  = 10000
 )
 
-// durationForm is the format of a duration in the API; it excludes Go's fractions, signs and smaller units.
+// durationForm is the format of a duration in the API. It excludes fractions, signs and units below a second, which Go's format allows.
 var durationForm = regexp.MustCompile(`^([0-9]+[smh])+$`)
 
 // ValidateTaints returns the errors in the taints and startup taints of the object at path: keys and values that are not qualified names,

@@ -131,8 +131,8 @@ func ProvisionerFromV1Beta1(p *v1beta1.NodePool, born conversion.Provenance, opt
 	return out, warnings.Warnings()
 }
 
-// restoreProvisioner restores the fields that born contains because v1beta1 lacks them, except for fields that were changed in the pool
-// since the conversion.
+// restoreProvisioner restores the fields that v1beta1 lacks from the parameter born, except for fields that were changed in the pool since
+// the conversion.
 func restoreProvisioner(out *Provisioner, ref *v1beta1.NodeClassReference, born conversion.Provenance, options ConvertOptions) {
 	if k := out.Spec.KubeletConfiguration; k != nil {
 		born.Restore(residueRuntime, &k.ContainerRuntime)

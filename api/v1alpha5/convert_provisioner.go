@@ -236,7 +236,7 @@ func seconds(n int64) v1.NillableDuration {
 	return v1.NewNillableDuration(time.Duration(max(n, -mostSeconds)) * time.Second)
 }
 
-// without returns errs without the errors about the field at path.
+// without returns the errors in the list errs, except those about the field at path.
 func without(errs field.ErrorList, path string) field.ErrorList {
 	return slices.DeleteFunc(errs, func(e *field.Error) bool { return e.Field == path })
 }

@@ -76,12 +76,12 @@ func hubDisruption(d Disruption, options ConvertOptions, path *field.Path, warni
 	case ConsolidationPolicyWhenEmpty:
 		out.ConsolidationPolicy = v1.ConsolidationPolicyWhenEmpty
 		if d.ConsolidateAfter.IsZero() {
-			// In v1beta1, nodes were never removed without consolidateAfter.
+			// In v1beta1, a pool without consolidateAfter never removed nodes.
 			out.ConsolidateAfter = v1.Never()
 			warnings.Add(conversion.CodeWaitMissing, after)
 		}
 	default:
-		// v1 has no such policy: the validation of the result refuses the value.
+		// v1 has no policy with this value: the validation of the result refuses it.
 		out.ConsolidationPolicy = v1.ConsolidationPolicy(d.ConsolidationPolicy)
 	}
 	if !d.ExpireAfter.IsNever() {
@@ -181,7 +181,7 @@ func disruptionFromHub(p *v1.NodePool, options ConvertOptions, warnings *convers
 	case v1.ConsolidationPolicyWhenEmptyOrUnderutilized, "":
 		out.ConsolidationPolicy = ConsolidationPolicyWhenUnderutilized
 	default:
-		// v1beta1 has no such policy: the validation of the result refuses the value.
+		// v1beta1 has no policy with this value: the validation of the result refuses it.
 		out.ConsolidationPolicy = ConsolidationPolicy(d.ConsolidationPolicy)
 	}
 	if wait.IsNever() && !options.ReferenceCompat {

@@ -25,15 +25,16 @@ func hubReference(ref NodeClassReference, options ConvertOptions, path *field.Pa
 	if out.Group != group || out.Kind != ref.Kind {
 		warnings.Add(conversion.CodeReferenceCompleted, path, out.Group, out.Kind)
 	}
-	// The conversion back writes the version that versionOf returns. Any other version is lost, unless the annotation contains it.
+	// The conversion back writes the version that versionOf returns. Any other version of the reference is lost, unless the object's
+	// annotation contains it.
 	if ref.APIVersion != "" && version != versionOf(group) && !options.ReferenceCompat {
 		warnings.Add(conversion.CodeReferenceVersionDropped, path.Child("apiVersion"), ref.APIVersion)
 	}
 	return out
 }
 
-// referenceFromHub returns the reference in v1beta1: the one in the annotation if it still names the same object, otherwise one made from
-// ref.
+// referenceFromHub returns the reference in v1beta1: the reference in the annotation if it still names the same object, otherwise a
+// reference made from ref.
 func referenceFromHub(ref v1.NodeClassReference, annotations map[string]string, options ConvertOptions, warnings *conversion.Recorder) NodeClassReference {
 	out := NodeClassReference{Kind: ref.Kind, Name: ref.Name}
 	if !options.ReferenceCompat && ref.Group != "" {
@@ -93,7 +94,7 @@ func annotate(annotations map[string]string, spec *NodeClaimSpec, options Conver
 	return annotations, nil
 }
 
-// kubeletFromHub returns the block in the annotation, or nil without the annotation.
+// kubeletFromHub returns the kubelet block in the annotation, or nil if the annotation is missing.
 func kubeletFromHub(annotations map[string]string, warnings *conversion.Recorder) *KubeletConfiguration {
 	text, ok := annotations[KubeletAnnotationKey]
 	if !ok {

@@ -125,7 +125,7 @@ func oneWholeNumber(values []string) bool {
 	return err == nil
 }
 
-// durationForm is the format of a duration in the API; it excludes Go's fractions, signs and smaller units.
+// durationForm is the format of a duration in the API. It excludes fractions, signs and units below a second, which Go's format allows.
 var durationForm = regexp.MustCompile(`^([0-9]+[smh])+$`)
 
 func validateDisruption(d *Disruption, path *field.Path) field.ErrorList {

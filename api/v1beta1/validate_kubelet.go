@@ -95,8 +95,8 @@ func validateThresholds(thresholds map[string]string, path *field.Path) field.Er
 	return errs
 }
 
-// validateGracePeriods checks that each soft threshold has a grace period, and each grace period a threshold. Otherwise the kubelet refuses
-// to start.
+// validateGracePeriods checks that each soft threshold has a grace period, and each grace period a threshold. If one of the two is missing,
+// the kubelet refuses to start.
 func validateGracePeriods(k *KubeletConfiguration, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	periods := path.Child("evictionSoftGracePeriod")

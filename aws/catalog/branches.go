@@ -25,7 +25,7 @@ func BranchLimits() map[string]int64 {
 	return limits
 }
 
-// branchTable returns the source of the embedded table of limits.
+// branchTable returns the source of the embedded table with the limits of branch interfaces.
 func branchTable() string {
 	first, _, _ := strings.Cut(embeddedBranches, "\n")
 	_, source, _ := strings.Cut(first, "table of ")
@@ -33,7 +33,8 @@ func branchTable() string {
 	return source
 }
 
-// setBranches sets the limits of types: from the embedded table, or else from the older catalogue.
+// setBranches sets the limits of branch interfaces of types. They come from the embedded table, or from the catalogue older if the table
+// does not have the type.
 func setBranches(types []Type, older *Catalog) {
 	limits := BranchLimits()
 	for i := range types {

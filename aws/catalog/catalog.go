@@ -50,7 +50,7 @@ func New(c Catalog) (*Catalog, error) {
 		Types: slices.Clone(c.Types),
 	}
 	for i := range out.Types {
-		if out.Types[i].Name == "" { // before sorting: the index is that of the caller's list
+		if out.Types[i].Name == "" { // checked before sorting, so that the index in the error is the index in the caller's list
 			return nil, &FieldError{Type: fmt.Sprintf("types[%d]", i), Field: "name", Problem: "must not be empty"}
 		}
 	}

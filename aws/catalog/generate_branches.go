@@ -40,7 +40,7 @@ func run(args []string) error {
 		wanted = args[0]
 	}
 	command := exec.Command("go", "mod", "download", "-json", module+"@"+wanted)
-	command.Dir = os.TempDir() // run outside of this module, because its go.mod does not require the other module
+	command.Dir = os.TempDir() // not in this module, because its go.mod does not require the module to download
 	out, err := command.Output()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "generate_branches: %s can't be downloaded, branches.txt stays as it is: %v\n", module, err)

@@ -51,7 +51,7 @@ func InRegion(c *Catalog, region string, zones []Zone, present map[string]bool) 
 		}
 		e.price(&t)
 		t.Zones, t.SpotUSD, t.SpotFrom = everywhere, e.spot(&c.Types[i], len(zones)), ""
-		t.SpotInterruption = "" // the band of another region does not apply
+		t.SpotInterruption = "" // the interruption frequency of one region says nothing about another region
 		if t.SpotUSD != nil {
 			low, high := c.Types[i].SpotRange()
 			t.SpotFrom, t.SpotLowUSD, t.SpotHighUSD = sourceEstimated, e.Price(t.Name, low), e.Price(t.Name, high)
@@ -74,7 +74,7 @@ const estimateMark = "estimated: "
 // changed after NewEstimator, so goroutines may share it.
 type Estimator struct {
 	from, region string
-	// there has the built-in prices of the region whose prices are estimated, or is nil if there are none.
+	// The field there has the built-in prices of the region whose prices are estimated. It is nil if the built-in table lacks the region.
 	there    *Regional
 	families map[string]float64
 	median   float64

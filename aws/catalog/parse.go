@@ -35,7 +35,7 @@ func Parse(data []byte) (*Catalog, error) {
 		Sources    map[string]string     `json:"sources"`
 		PriceFacts map[string]PriceFacts `json:"priceFacts"`
 		Types      []json.RawMessage     `json:"types"`
-		// Answer is only used to recognise a file for ParseDescribeInstanceTypes.
+		// Answer is only used to recognise a file that ParseDescribeInstanceTypes should read.
 		Answer json.RawMessage `json:"InstanceTypes"`
 	}
 	if err := decodeStrict(data, &file); err != nil {

@@ -12,7 +12,7 @@ import (
 // (bytes of memory, pods times megabytes) overflows an int64.
 const (
 	maxCount     = 1 << 20   // vCPUs, devices
-	maxENIs      = 1 << 14   // for interfaces, and for addresses of one interface; the product of both is multiplied by megabytes for memory reservations
+	maxENIs      = 1 << 14   // interfaces of an instance, or addresses of an interface; memory reservations multiply both numbers by megabytes
 	maxMemoryMiB = 1 << 32   // 4 PiB
 	maxGB        = 1 << 32   // decimal gigabytes of local storage
 	maxRate      = 1 << 40   // Mbit/s, I/O operations per second

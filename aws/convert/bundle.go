@@ -95,8 +95,8 @@ func (b *bundle) add(document int, object Object, born conversion.Provenance) {
 	b.entries = append(b.entries, &entry{document: document, object: object, born: born})
 }
 
-// takeProvisioner adds the pool, and the node class that its inline provider block becomes. If one of them has an error, neither is in the
-// result.
+// takeProvisioner adds the pool, and the node class that its inline provider block becomes. If the pool or the node class has an error,
+// neither of the two is in the result.
 func (b *bundle) takeProvisioner(i int, p *v1alpha5.Provisioner) {
 	options := b.options.ProvisionerOptions()
 	if b.live && !(b.options.Unadmitted && unadmitted(p)) {
@@ -107,7 +107,7 @@ func (b *bundle) takeProvisioner(i int, p *v1alpha5.Provisioner) {
 	more := conversion.NewRecorder(v1alpha5.KindProvisioner, p.Name)
 	spec := field.NewPath("spec")
 	if s := b.options.Legacy; s != nil {
-		if !b.live { // for live objects, the caller handles EnablePodENI
+		if !b.live { // for objects from an API server, the caller handles EnablePodENI
 			more.Add(conversion.CodePodENI, nil)
 		}
 		if pool != nil && s.unlimitedDensity() && limitDensity(pool) {

@@ -61,7 +61,7 @@ type Document struct {
 	// kubelet is the kubelet block of a NodePool of v1, although v1 has no such field; nil if the document has no such block.
 	kubelet json.RawMessage
 	// strayed is an error about the pool's kubelet block. Strict reading reports it if the pool's node class is not in the input. Empty
-	// means that there is no such error.
+	// means that the kubelet block has no error.
 	strayed string
 }
 
@@ -72,7 +72,7 @@ type decoder struct {
 	problems  []Problem
 	// before is the number of documents that precede each problem.
 	before []int
-	// found is Source.Found of the source that is being read.
+	// The field found is Source.Found of the source that is being read.
 	found bool
 }
 
@@ -118,7 +118,7 @@ func (d *decoder) refuse(p Problem) {
 	}
 }
 
-// without records a document that gives no object, and the reason.
+// without records that a document contains no object that can be converted, and the reason.
 func (d *decoder) without(at Position, code conversion.Code, object, message string) {
 	warning := conversion.Warning{Code: code, Severity: code.Severity(), Object: object, Message: message}
 	if n := len(d.documents); n > 0 && d.documents[n-1].Position.sameDocument(at) {

@@ -179,7 +179,7 @@ func canonical(text string) string {
 	return string(out)
 }
 
-// moveTo moves the blocks of the pools of one node class.
+// moveTo moves the kubelet blocks of the pools that use one node class to this node class.
 func (b *bundle) moveTo(class *entry) {
 	users := b.users(class)
 	if !slices.ContainsFunc(users, func(u user) bool { return u.block != "" }) {
@@ -276,7 +276,7 @@ func (b *bundle) keepOwn(class *entry, own string, users []user) {
 			b.point(u, class.object.GetName(), class.object.GetName())
 		default:
 			if _, hub := u.entry.object.(*api.NodePool); hub {
-				continue // the block of a v1 pool had no effect so far, and is reported as unknown
+				continue // the kubelet block of a v1 pool never had an effect, and is reported as an unknown field
 			}
 			more := conversion.NewRecorder(api.KindNodePool, u.entry.object.GetName())
 			more.Add(conversion.CodeKubeletConflict, field.NewPath("spec", "template", "spec", "kubelet"), class.object.GetName())
@@ -338,7 +338,7 @@ func (b *bundle) point(u user, name, original string) {
 	b.note(u.entry.document, more.Warnings())
 }
 
-// there returns the existing node class with the same name as class, or nil if the name is free.
+// there returns the existing node class with the same name as the parameter class, or nil if no node class has this name.
 func (b *bundle) there(class *entry) *entry {
 	if i := slices.IndexFunc(b.entries, func(e *entry) bool { return e.label() == class.label() }); i >= 0 {
 		return b.entries[i]

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// noObject says why a document in a folder is no Kubernetes object, or "" if it may be one. Folders of manifests may contain values and
-// descriptions of charts, lists of files for Kustomize and patches. A document with metadata or a kind was meant as an object.
+// noObject returns the reason why a document in a folder is no Kubernetes object, or "" if it may be an object. Folders of manifests may
+// contain values and descriptions of charts, lists of files for Kustomize and patches. A document with metadata or a kind was meant as an
+// object.
 func (d *decoder) noObject(at Position, text []byte) string {
 	if !d.found || at.Item > 0 {
 		return ""
@@ -32,7 +33,8 @@ func (d *decoder) noObject(at Position, text []byte) string {
 	return "it has no apiVersion and kind"
 }
 
-// instead returns a sentence that says what to convert instead of a file from which a tool makes manifests; it returns "" for other files.
+// instead returns a sentence for a file from which a tool makes manifests: it says that the tool's output should be converted. It returns
+// "" for other files.
 func instead(name string) string {
 	folder := filepath.Dir(name)
 	base := strings.ToLower(filepath.Base(name))

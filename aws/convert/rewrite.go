@@ -119,7 +119,8 @@ func (b *bundle) single(e *entry) bool {
 	return !b.live
 }
 
-// refuseClashes finds results with the same kind and name. If they are equal, it keeps the first; otherwise it refuses the later document.
+// refuseClashes finds results with the same kind and name. If such results are equal, it keeps the first of them. If they differ, it
+// refuses the later document.
 func (b *bundle) refuseClashes() {
 	first := make(map[string]*entry)
 	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool {

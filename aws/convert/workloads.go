@@ -151,7 +151,7 @@ func (w *workload) affinity(affinity map[string]any, path *field.Path) {
 }
 
 // expressions renames the key of the Provisioner label to that of the NodePool label in term. An expression that requires the absence of
-// the Provisioner label stays, and expressions adds the same expression for the NodePool label.
+// the Provisioner label stays, and the same expression for the NodePool label is added to it.
 func (w *workload) expressions(term map[string]any, path *field.Path) {
 	list, _ := term["matchExpressions"].([]any)
 	var out []any

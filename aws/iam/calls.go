@@ -37,11 +37,11 @@ type grant struct {
 type call struct {
 	api, method string
 	grants      []grant
-	// when reports whether the controller makes the call with these settings. Nil means always.
+	// The function when reports whether the controller makes the call with the given settings. Nil means always.
 	when func(Settings) bool
 }
 
-// in returns one grant of the action for each scope.
+// in returns a list of grants: one for each scope, all with the same action.
 func in(action string, scopes ...scope) []grant {
 	var out []grant
 	for _, s := range scopes {

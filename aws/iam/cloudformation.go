@@ -119,7 +119,8 @@ func (t *template) addNodeRoles(a account, setup Setup) {
 	}
 }
 
-// accessType is the type of access entries for Linux nodes. With this type, EKS sets the user name and the groups.
+// accessType is the type of access entries for Linux nodes. For entries of this type, EKS itself sets the user name and the groups of the
+// nodes.
 const accessType = "EC2_LINUX"
 
 // addQueue adds the queue with its policy and the rules that fill it.

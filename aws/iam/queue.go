@@ -81,8 +81,8 @@ func rules(a account) []Rule {
 // maxRuleName is the maximum length of a rule's name in EventBridge.
 const maxRuleName = 64
 
-// ruleName returns the cluster's name and the suffix. If that is longer than maxRuleName, it uses the beginning of the cluster's name and a
-// hash of it.
+// ruleName returns the cluster's name and the suffix. If this name is longer than maxRuleName, the cluster's name is replaced by its
+// beginning and a hash of the whole cluster's name.
 func ruleName(cluster, suffix string) string {
 	if name := cluster + "-" + suffix; len(name) <= maxRuleName {
 		return name

@@ -45,8 +45,8 @@ const (
 
 	readQueue
 
-	// createAlpha, tagAlphaAtCreation and endAlpha are createTagged, tagAtCreation and end for instances of v1alpha5 pools. All their
-	// tags are set at creation, and their launch templates are like those of other instances.
+	// createAlpha, tagAlphaAtCreation and endAlpha are createTagged, tagAtCreation and end for instances of v1alpha5 pools. All tags of
+	// these instances are set at creation. Their launch templates need no scopes of their own.
 	createAlpha
 	tagAlphaAtCreation
 	endAlpha

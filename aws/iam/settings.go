@@ -230,7 +230,7 @@ func partitionOf(region string) string {
 	return PartitionAWS
 }
 
-// role returns the ARN of a node role. If the role is invalid, why says what is wrong with it.
+// role returns the ARN of a node role. If the role is invalid, the result why says what is wrong with it.
 func (a account) role(value string) (arn, why string) {
 	path := value
 	if strings.HasPrefix(value, "arn:") {
@@ -255,7 +255,7 @@ func (a account) role(value string) (arn, why string) {
 	return a.iam("role/" + path), ""
 }
 
-// parameter returns the ARN of an SSM parameter. If the parameter is invalid, why says what is wrong with it.
+// parameter returns the ARN of an SSM parameter. If the parameter is invalid, the result why says what is wrong with it.
 func (a account) parameter(value string) (arn, why string) {
 	if parts := parameterARN.FindStringSubmatch(value); parts != nil {
 		switch {

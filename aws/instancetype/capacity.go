@@ -43,7 +43,7 @@ const defaultMaxPods = 110
 // contiguousMemoryMiB is the memory that Graviton instances reserve for contiguous allocations and don't report.
 const contiguousMemoryMiB = 64
 
-// capacity is an instance's capacity in integers: equal capacities share one resource list.
+// capacity is an instance's capacity as comparable integers, so that instance types with equal capacities can share one resource list.
 type capacity struct {
 	vcpus  int64
 	memory int64 // bytes
@@ -60,7 +60,7 @@ type capacity struct {
 	podENI       int64
 	addresses    int64 // Windows only
 	windows      bool
-	others       string // other devices that DeviceResources names, as "resource=count,"; a string so that capacity is comparable
+	others       string // the devices of DeviceResources that have no field here, as "resource=count,"; a string, so that capacity is comparable
 }
 
 // storage is a size in bytes that is displayed in decimal or binary units.
@@ -160,7 +160,7 @@ func (p *plan) estimatedMemoryMiB(t *catalog.Type) int64 {
 	return m - kept
 }
 
-// memoryBytes returns the memory discovered on instances of the type, or else the estimate.
+// memoryBytes returns the memory that was discovered on instances of the type, or an estimate if none was discovered.
 func (p *plan) memoryBytes(t *catalog.Type) int64 {
 	if seen, ok := p.DiscoveredMemory[t.Name]; ok && seen > 0 {
 		return seen

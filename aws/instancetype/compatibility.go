@@ -43,7 +43,7 @@ func (m *images) boot(labels requirements.Set) bool {
 	for _, key := range m.keys {
 		r := labels.Get(key)
 		if r.Complement() {
-			m.text = append(m.text, '*') // the labels allow any value
+			m.text = append(m.text, '*') // marks a key whose values the labels do not restrict to a list
 		}
 		for _, value := range r.Values() {
 			m.text = append(append(m.text, value...), ',')

@@ -6,16 +6,17 @@ import (
 
 // family contains the differences between AMI families in capacity, overhead and labels.
 type family struct {
-	// eniLimitedPods means that the network interfaces limit the number of pods if maxPods is not set. If false, the limit is then 110.
+	// eniLimitedPods means that the network interfaces limit the number of pods if maxPods is not set. If it is false and maxPods is not
+	// set, the limit is 110 pods.
 	eniLimitedPods bool
 	// podsPerCore means that the family supports the kubelet setting of this name.
 	podsPerCore bool
 	// reservedFromENIs means that memory for Kubernetes' daemons is computed from the ENI-limited number of pods, whatever the pod limit
-	// is. If false, this memory is computed from the pod limit.
+	// is. If it is false, this memory is computed from the pod limit.
 	reservedFromENIs bool
 	// ephemeralDevice is the device with the kubelet's root; empty if unknown.
 	ephemeralDevice string
-	// ephemeralBytes is the size of that device's default volume; 0 if there is none.
+	// ephemeralBytes is the size of the default volume of ephemeralDevice; 0 if the family has no default volume.
 	ephemeralBytes int64
 	// imageDevices are the volumes of the family's images; empty if unknown.
 	imageDevices []string

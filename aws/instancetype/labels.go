@@ -22,8 +22,8 @@ const LabelInstanceGPUPartition = "drawknife.dev/instance-gpu-partition"
 const LabelOutpostID = "drawknife.dev/outpost-id"
 
 // labeller makes the labels of all types, one type at a time. All types state the same keys, so the keys are sorted only once. The field
-// absent states each key as absent, and the labels of a type replace these entries. Requirements that types have in common are created once
-// and shared.
+// absent has a requirement for each key that says that the label is absent. The labels of a type replace these requirements. Requirements
+// that types have in common are created once and shared.
 type labeller struct {
 	plan   *plan
 	region string
@@ -114,8 +114,8 @@ func (l *labeller) wording(key, text string) {
 	}
 }
 
-// requirements returns all labels of a type. Labels that are not stated here are absent, so that a pod that requires one never gets the
-// type. This also applies to the labels of reservations, which only offerings state.
+// requirements returns all labels of a type. Labels for which it sets no value are absent, so that a pod that requires such a label never
+// gets the type. The labels of reservations are also absent here, because only offerings have them.
 func (l *labeller) requirements(t *catalog.Type) requirements.Set {
 	l.reqs = append(l.reqs[:0], l.absent...)
 	l.kubernetes(t)
@@ -314,7 +314,7 @@ func categoryAndGeneration(name string) (category, generation string, ok bool) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// span returns the length of the longest prefix whose bytes all satisfy in.
+// span returns the length of the longest prefix of text for whose bytes the function in returns true.
 func span(text string, in func(byte) bool) int {
 	n := 0
 	for n < len(text) && in(text[n]) {

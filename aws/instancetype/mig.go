@@ -58,8 +58,8 @@ func migLayouts() map[string]migLayout {
 	}
 }
 
-// of returns the counters of a GPU, and the devices for its partitions. It also changes whole, the device for the whole GPU, to take all of
-// the counters and to have the capacity of the largest partition.
+// of returns the counters of a GPU, and the devices for its partitions. It also changes the parameter whole, the device for the whole GPU:
+// this device takes all of the counters and has the capacity of the largest partition.
 func (l migLayout) of(g *nvidiaGPU, whole *resourcev1.Device, minor int) (resourcev1.CounterSet, []resourcev1.Device) {
 	set := fmt.Sprintf("gpu-%d-counter-set", minor)
 	full := &l[len(l)-1]

@@ -30,7 +30,8 @@ func sharesOf(text string) (int64, bool) {
 	return n, err == nil && n > 0 && n <= maxShares
 }
 
-// share lets several claims share d if the parameter shares, the driver's setting, allows it. Memory is counted in MiB.
+// share changes the device d so that several claims can use it, if the parameter shares (the driver's setting) allows this. Memory is
+// counted in MiB.
 //
 // Source: cmd/gpu-kubelet-plugin/consumable_shares.go of the driver's repository.
 func share(d *resourcev1.Device, shares string) {

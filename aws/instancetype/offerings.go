@@ -13,7 +13,7 @@ import (
 )
 
 // market writes the offerings of all types into one slice. The requirements of an offering depend only on tenancy, zone and capacity type,
-// so offerings with the same values of these share one set.
+// so offerings with the same tenancy, zone and capacity type share one requirement set.
 type market struct {
 	catalog   *catalog.Catalog
 	plan      *plan
@@ -78,7 +78,7 @@ func (m *market) add(shape *Shape) {
 	onDemand, spot := sold(poolv1.CapacityTypeOnDemand), sold(poolv1.CapacityTypeSpot)
 	spot = spot && !shape.OnHosts()
 	onDemandPrice, onDemandSource, onDemandBasis := t.OnDemandUSD, m.catalog.OnDemandSource(t), m.onDemandBasis(t)
-	if t.OnDemandTenancy == "" { // otherwise the price is already one for dedicated hardware
+	if t.OnDemandTenancy == "" { // if OnDemandTenancy is set, the price is already a price of dedicated hardware
 		onDemandPrice, onDemandSource, onDemandBasis = shape.WithTenancy(onDemandPrice, onDemandSource, onDemandBasis)
 	}
 	onDemandPrice, onDemandSource = shape.WithLicence(onDemandPrice, onDemandSource)

@@ -50,7 +50,7 @@ func parseReserved(path string, block map[string]string) (reserved, error) {
 // threshold is a hard eviction threshold: a number of bytes, or a fraction of the total.
 type threshold struct {
 	bytes                  int64
-	numerator, denominator uint64 // a fraction, if denominator is not 0
+	numerator, denominator uint64 // if denominator is not 0, the threshold is this fraction of the total
 }
 
 // of returns the threshold in bytes for a resource whose amount is total; a fraction is rounded up.

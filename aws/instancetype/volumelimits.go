@@ -50,7 +50,7 @@ func (p *plan) ebsLimit(t *catalog.Type) int32 {
 	return int32(max(1, slots-taken))
 }
 
-// sharedLimit returns the largest number of volumes for which slots is enough, together with the network interfaces that the same number of
+// sharedLimit returns the largest number of volumes that fit into the slots together with the network interfaces that the same number of
 // pods needs.
 func (p *plan) sharedLimit(t *catalog.Type, slots, taken int64) int32 {
 	n := slots - taken
@@ -90,7 +90,7 @@ func (p *plan) bootVolumes() int64 {
 		devices[d.DeviceName] = true
 	}
 	if !rooted {
-		n++ // counts the root of a custom image, whose name is unknown
+		n++ // counts the root volume of a custom image, whose device name is unknown
 	}
 	return n + int64(len(devices))
 }

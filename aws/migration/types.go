@@ -27,7 +27,7 @@ func (v *verifier) checkInstanceTypes() {
 		}
 		want, err := requirements.ParseSet(pool.Spec.Template.Spec.Requirements)
 		if err != nil {
-			continue // checkObjects reports this as a finding
+			continue // checkObjects reports this error as a finding
 		}
 		v.compareTypes(pool, class, want)
 	}

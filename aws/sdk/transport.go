@@ -11,8 +11,8 @@ import (
 )
 
 // transport sends requests with its own copy of the body. The SDK closes its own body as soon as the answer arrives. Later reads of that
-// body fail. But net/http may still read the rest of the body; after a failed read it would close the connection in the middle of the
-// answer. This happens only with a server that answers at once, such as a test server.
+// body fail. But net/http may still read the rest of the body, and would close the connection in the middle of the answer if the read
+// failed. Only servers that answer before they have read the whole body, such as test servers, cause this.
 type transport struct{ next http.RoundTripper }
 
 // newTransport returns the default transport with enough open connections for a burst of calls, and with the certificate authorities of

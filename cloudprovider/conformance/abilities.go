@@ -127,7 +127,7 @@ func (l *lab) gate() cloudprovider.RegistrationGate {
 	return ability[cloudprovider.RegistrationGate](l, "RegistrationGate")
 }
 
-// opened creates an instance and waits until the gate opens for it.
+// opened creates an instance and waits until the registration gate allows the instance's node to register.
 func (l *lab) opened(gate cloudprovider.RegistrationGate) *v1.NodeClaim {
 	instance := l.specOf(l.create(l.claim()))
 	if !l.patiently(func() bool {
@@ -265,7 +265,7 @@ func (l *lab) repairer() cloudprovider.Repairer {
 }
 
 // hollow reports whether a policy lacks the type or the status of the condition that marks a broken instance. A provider that has no
-// policies must return an empty list, not a list with such a policy.
+// policies must return an empty list, not a list with a policy that lacks these fields.
 func hollow(p cloudprovider.RepairPolicy) bool {
 	return p.ConditionType == "" || p.ConditionStatus == ""
 }

@@ -116,7 +116,7 @@ func (l *lab) slowCall() {
 	tried := 0
 	for _, c := range l.calls(instance) {
 		if c.method == MethodDelete {
-			continue // Delete would terminate the instance
+			continue // skipped, because Delete would terminate the instance
 		}
 		release, err := l.Stall(c.method)
 		if errors.Is(err, errors.ErrUnsupported) {
@@ -203,7 +203,7 @@ func (l *lab) noGoroutines() {
 func (l *lab) quickly(instance *v1.NodeClaim) {
 	for _, c := range l.calls(instance) {
 		if c.method == MethodDelete || c.method == MethodCreate {
-			continue // Delete would terminate the instance, and Create could launch another one
+			continue // skipped: Delete would terminate the instance, and Create could launch another instance
 		}
 		ctx, cancel := context.WithCancel(l.Context())
 		_ = c.make(ctx)

@@ -87,7 +87,7 @@ var namedClause = regexp.MustCompile(`CP-[A-Z]+-[0-9]{2}`)
 // life is the state of one claim in a history.
 type life struct {
 	claim *v1.NodeClaim
-	// instance is the last one that a call returned; nil if none is known
+	// instance is the NodeClaim that a call returned last; nil if no call has returned an instance
 	instance *v1.NodeClaim
 	phase    phase
 }
@@ -203,7 +203,7 @@ func (h *history) any() *life {
 	return h.lives[rapid.IntRange(0, len(h.lives)-1).Draw(h.T, "claim")]
 }
 
-// under injects the fault, calls do, and ends the fault. It does nothing if the cloud can't produce the fault.
+// under injects the fault, calls the function do, and ends the fault. It does nothing if the cloud can't produce the fault.
 func (h *history) under(f Fault, do func()) {
 	heal, err := h.inject(f)
 	if err != nil {

@@ -275,7 +275,8 @@ func (l *lab) listComplete() {
 	}
 }
 
-// has checks that List returns all of instances (by provider ID), and does not return theirs, an instance of another cluster.
+// has checks that List returns all instances of the map, whose keys are provider IDs. It also checks that List does not return the
+// parameter theirs, an instance of another cluster.
 func (l *lab) has(provider cloudprovider.CloudProvider, instances map[string]string, theirs string) {
 	l.lag()
 	listed := l.listBy(provider)
@@ -345,7 +346,7 @@ func (l *lab) listWhole() {
 	defer heal()
 	provider := l.Provider
 	if l.Restart != nil {
-		provider = l.Restart() // a provider that remembers nothing
+		provider = l.Restart() // a restarted provider, which has no cached instances
 	}
 	if all, err := provider.List(l.Context()); err == nil {
 		l.Errorf("the cloud could not be read, but List returns %d instances without an error", len(all))

@@ -273,7 +273,7 @@ func (l *lab) patience() time.Duration {
 	return option.Or(l.options.Patience, DefaultRealPatience)
 }
 
-// waited says how long patiently has waited without success, and which option makes it wait longer.
+// waited says how long the method patiently has waited without success, and which option makes this method wait longer.
 func (l *lab) waited() string {
 	switch {
 	case errors.Is(l.Context().Err(), context.DeadlineExceeded):

@@ -10,10 +10,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// spread returns at most Options.Spread offerings with room that suit a small claim. The first is the one that the contract prefers. Each
-// further offering is the one that adds most new facets to those chosen before. If Options.Spread is large enough, every zone occurs with
-// every capacity type, and every architecture, operating system and region occurs. So the clauses also find providers that work only for
-// the cheapest offering, because they use only one region or read only one kind of instance.
+// spread returns at most Options.Spread offerings with room that suit a small claim. The first offering is the one that the contract
+// prefers. Each further offering adds the most new facets to the offerings chosen before. If Options.Spread is large enough, every zone
+// occurs with every capacity type, and every architecture, operating system and region occurs. So the clauses also find providers that work
+// only for the cheapest offering, because they use only one region or read only one kind of instance.
 func (l *lab) spread() []cloudprovider.Candidate {
 	var left, chosen []cloudprovider.Candidate
 	for _, c := range l.order(l.claim()) {

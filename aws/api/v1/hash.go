@@ -87,7 +87,7 @@ func sortLists(value any) any {
 		for _, inner := range v {
 			text, err := json.Marshal(sortLists(inner))
 			if err != nil {
-				// Unreachable: what was decoded from JSON can be encoded again.
+				// Unreachable: a value that was decoded from JSON can be encoded again.
 				continue
 			}
 			texts = append(texts, string(text))

@@ -16,7 +16,7 @@ type shape struct {
 	kind string
 	// fields has the shapes of an object's fields, by name.
 	fields map[string]shape
-	// of is the shape of each entry of a list, or of each value of a map.
+	// The field of is the shape of each entry of a list, or of each value of a map; nil for other kinds.
 	of *shape
 }
 

@@ -123,7 +123,7 @@ func validateTags(tags map[string]string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// oneOf returns an error if value is set and not one of known.
+// oneOf returns an error if value is set and is not in the list known.
 func oneOf[T ~string](value *T, path *field.Path, known ...T) field.ErrorList {
 	if value == nil || slices.Contains(known, *value) {
 		return nil
@@ -131,7 +131,7 @@ func oneOf[T ~string](value *T, path *field.Path, known ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(path, *value, known)}
 }
 
-// between returns an error if value is set, and is less than least or more than most.
+// between returns an error if value is set and is outside of the range from the parameter least to the parameter most.
 func between[T int32 | int64](value *T, path *field.Path, least, most T) field.ErrorList {
 	if value == nil || *value >= least && *value <= most {
 		return nil
@@ -147,8 +147,8 @@ func notNegative[T int32 | int64](value *T, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, *value, "must not be negative")}
 }
 
-// listLength returns an error if a list has more than most entries. The error states the number of entries, unlike the error of
-// field.TooMany.
+// listLength returns an error if a list has more entries than the parameter most allows. The error states the number of entries, unlike the
+// error of field.TooMany.
 func listLength(path *field.Path, have, most int) field.ErrorList {
 	if have <= most {
 		return nil

@@ -98,13 +98,13 @@ func FromV1Beta1(c *v1beta1.EC2NodeClass, born conversion.Provenance, options Co
 	return out, warnings.Warnings()
 }
 
-// earlier is the original node template (said), and the node class that it was converted to (gave).
+// earlier contains the original node template in the field said. The field gave is the node class that the template was converted to.
 type earlier struct {
 	said *AWSNodeTemplateSpec
 	gave *v1beta1.EC2NodeClass
 }
 
-// before repeats the conversion of the original node template, or returns nil if there was none.
+// before repeats the conversion of the original node template. It returns nil if the object was not converted from a node template.
 func before(name string, born conversion.Provenance, options ConvertOptions) *earlier {
 	node := &AWSNodeTemplate{}
 	if !born.FirstGeneration() || !born.Restore(residueSpec, &node.Spec) {
@@ -117,8 +117,8 @@ func before(name string, born conversion.Provenance, options ConvertOptions) *ea
 	return &earlier{said: &node.Spec, gave: gave}
 }
 
-// back restores the parts that have another form in a node class. Unchanged parts are restored as they were written, other parts as exactly
-// as possible.
+// back restores the parts that have another form in a node class. Parts that have not changed are restored as they were written, changed
+// parts as exactly as possible.
 func back(in *v1beta1.EC2NodeClass, out *AWSNodeTemplate, kept *earlier, spec *field.Path, warnings *conversion.Recorder) {
 	same := func(part func(*v1beta1.EC2NodeClassSpec) any) bool {
 		return kept != nil && equality.Semantic.DeepEqual(part(&in.Spec), part(&kept.gave.Spec))
@@ -196,7 +196,7 @@ func collapse(terms []term, path *field.Path, warnings *conversion.Recorder) map
 	if out == nil {
 		out = make(map[string]string)
 	}
-	// In a selector map, a value with a comma has another meaning.
+	// In a selector map, a comma separates values, so a single value that contains a comma can't be written.
 	comma := slices.ContainsFunc(slices.Collect(maps.Values(out)), func(v string) bool { return strings.Contains(v, ",") }) || strings.Contains(terms[0].name, ",")
 	if len(terms) > 1 || comma {
 		warnings.Add(conversion.CodeNotExpressible, path, "this list of terms")

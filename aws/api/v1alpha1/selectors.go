@@ -82,8 +82,8 @@ type term struct {
 	tags            map[string]string
 }
 
-// expand converts a selector map to terms that select the same resources. In the order of the terms, owners change last, before them ids,
-// names and tags; of the tags, the value of the first key changes first.
+// expand converts a selector map to terms that select the same resources. From one term to the next, tags change first, in the order of
+// their keys, then names, ids and owners.
 func expand(selector map[string]string, of resource, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) []term {
 	if len(selector) == 0 {
 		return nil

@@ -110,7 +110,8 @@ func reservedTag(key string) bool {
 	return strings.HasPrefix(key, strings.TrimSuffix(v1.TagClusterPrefix, "/")) || key == v1.TagNodePool || key == tagManagedBy
 }
 
-// atMost returns an error if a list has more than most entries. The error states the number of entries, unlike the error of field.TooMany.
+// atMost returns an error if a list has more entries than the parameter most allows. The error states the number of entries, unlike the
+// error of field.TooMany.
 func atMost(path *field.Path, have, most int) field.ErrorList {
 	if have <= most {
 		return nil

@@ -162,7 +162,7 @@ func bottlerocket(alias awsv1.Alias, kubernetes string) []parameter {
 	}
 }
 
-// windows returns the parameters of a Windows image. These parameters have no variants, but requirements of their own (further).
+// windows returns the parameters of a Windows image. These parameters have no variants; their requirements are in the field further.
 func windows(year, build, kubernetes string) []parameter {
 	return []parameter{{
 		name: fmt.Sprintf("/aws/service/ami-windows-latest/Windows_Server-%s-English-Core-EKS_Optimized-%s/image_id", year, kubernetes),

@@ -43,7 +43,7 @@ func candidates(image ec2types.Image, sets [][]corev1.NodeSelectorRequirement, n
 		c.Requirements = append(slices.Clone(set), corev1.NodeSelectorRequirement{
 			Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{arch},
 		})
-		// Shorter keys come first.
+		// Sort requirements with shorter keys before requirements with longer keys.
 		slices.SortFunc(c.Requirements, func(a, b corev1.NodeSelectorRequirement) int {
 			return cmp.Or(cmp.Compare(len(a.Key), len(b.Key)), strings.Compare(a.Key, b.Key))
 		})
@@ -70,8 +70,8 @@ func timeOf(text *string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// newest keeps the best image of each set of requirements (see better). It sorts them by age, the newest first, whether or not they are
-// deprecated. Images of equal age are sorted by id.
+// newest keeps the best image of each set of requirements (see better). It sorts the images that it keeps by age, the newest first, whether
+// or not they are deprecated. Images of equal age are sorted by id.
 func newest(all []candidate) []awsv1.AMI {
 	best := make(map[string]candidate)
 	for _, c := range all {
@@ -94,7 +94,8 @@ func newest(all []candidate) []awsv1.AMI {
 	return amis
 }
 
-// better reports whether c is preferred to o. If images are equal otherwise, the id decides, so that EC2's order does not matter.
+// better reports whether c is preferred to o. If two images differ only in their ids, the id decides, so that the order of EC2's answer
+// does not matter.
 func (c candidate) better(o candidate) bool {
 	if c.Deprecated != o.Deprecated {
 		return o.Deprecated

@@ -200,7 +200,7 @@ func (r *Resolver) resolveTerms(ctx context.Context, terms []awsv1.AMISelectorTe
 	return result, nil
 }
 
-// explain sets the problem of the outcomes without images.
+// explain sets reason as the problem of each outcome that has neither images nor a problem.
 func (r *Result) explain(reason string) {
 	for i := range r.Outcomes {
 		if o := &r.Outcomes[i]; o.Images == 0 && o.Problem == "" {

@@ -108,7 +108,7 @@ func New[Req, Res any](o Options[Req, Res]) *Batcher[Req, Res] {
 	}
 }
 
-// window is a batch: first calls may be added to it, then it is in progress.
+// window is a batch of calls. While it is open, calls may be added to it; after it is closed, the batch is in progress.
 type window[Req, Res any] struct {
 	bucket  string
 	opened  time.Time
@@ -146,7 +146,7 @@ func (b *Batcher[Req, Res]) left(err error) error {
 	return fmt.Errorf("waiting for the batch %s: %w", b.options.Name, err)
 }
 
-// enter adds a call to the open window of its bucket, and opens a window if there is none.
+// enter adds a call to the open window of the call's bucket, and opens a window if the bucket has no open window.
 func (b *Batcher[Req, Res]) enter(c *call[Req, Res]) *window[Req, Res] {
 	bucket := ""
 	if b.options.Bucket != nil {
@@ -296,9 +296,9 @@ func (b *Batcher[Req, Res]) deliver(w *window[Req, Res], c *call[Req, Res], a An
 	c.answer <- a
 }
 
-// pause returns how long to wait after the attempt with this number: the time asked, which an error requests, plus a random time of at most
-// twice the mean pause, which doubles with each attempt. MaxBackoff limits the result. The random time keeps batches that failed together
-// from being repeated together.
+// pause returns how long to wait after an attempt: the time that an error requests (the parameter asked) plus a random time. The random
+// time is at most twice the mean pause, which doubles with each attempt. MaxBackoff limits the result. The random time keeps batches that
+// failed together from being repeated together.
 func (b *Batcher[Req, Res]) pause(number int, asked time.Duration) time.Duration {
 	mean := b.options.Backoff << min(number-1, 16)
 	spread := time.Duration(rand.Float64() * float64(min(2*mean, b.options.MaxBackoff)))

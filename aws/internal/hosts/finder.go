@@ -78,7 +78,7 @@ func (f *Finder) Took(hostID, zone, instanceType string) {
 		if free[at] == 0 {
 			return free
 		}
-		free = maps.Clone(free) // other goroutines may be reading it
+		free = maps.Clone(free) // other goroutines may be reading the map
 		free[at]--
 		return free
 	})
@@ -99,7 +99,7 @@ func (f *Finder) ask(ctx context.Context, hostID string) (map[place]int, error) 
 		if hostID != "" {
 			in.HostIds = []string{hostID}
 		} else {
-			in.MaxResults = aws.Int32(500) // can't be combined with ids
+			in.MaxResults = aws.Int32(500) // EC2 refuses MaxResults together with ids
 		}
 		out, err := f.api.DescribeHosts(ctx, in)
 		if err != nil {
@@ -112,7 +112,7 @@ func (f *Finder) ask(ctx context.Context, hostID string) (map[place]int, error) 
 		}
 		return out.NextToken, nil
 	})
-	if strings.EqualFold(sdk.Code(err), "InvalidHostID.NotFound") { // EC2 writes it with "Id" and with "ID"
+	if strings.EqualFold(sdk.Code(err), "InvalidHostID.NotFound") { // EC2 writes this code with "Id" and with "ID"
 		return free, nil
 	}
 	return free, err

@@ -23,10 +23,10 @@ func (i *Instance) unassigned() bool {
 	return i.AssignedUID == "" && i.Tags[launch.TagNodeClaimUID] == launch.Batched
 }
 
-// assign sets the claims of instances of batches, as far as they are certain. members are all instances of these batches that EC2 shows,
-// including terminated instances. A batch is assigned when EC2 shows as many instances as the batch has claims. If EC2 may have launched
-// only a part of a batch, the batch is also assigned once all its instances must be visible (launch.Visibility), until it is older than
-// assignWindow. assign is a pure function.
+// assign sets the claims of instances of batches whose claim is certain. The parameter members has all instances of these batches that EC2
+// shows, including terminated instances. A batch is assigned when EC2 shows as many instances as the batch has claims. If EC2 may have
+// launched only a part of a batch, the batch is also assigned once all its instances must be visible (launch.Visibility), until it is older
+// than assignWindow. assign is a pure function.
 func assign(found, members []Instance, now time.Time) []Instance {
 	batches := map[string][]*Instance{}
 	for n := range members {
@@ -95,8 +95,8 @@ func (c *Client) owned(ctx context.Context, found []Instance) ([]Instance, error
 const openFor = 5 * time.Second
 
 // openBatches returns the list of instances of batches that are not yet tagged with their own claims. known is false if the list is older
-// than openFor. EC2 can't filter these instances by the UID of a claim, so all of them are read. The list is reused, because otherwise each
-// claim of a burst would read the whole burst again.
+// than openFor. EC2 can't filter these instances by the UID of a claim, so the instances of all batches are read. The list is reused,
+// because otherwise each claim of a burst would read the whole burst again.
 func (c *Client) openBatches() (open []Instance, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +127,7 @@ func ofClaims(open []Instance, uids []types.UID) []Instance {
 		wanted[uid] = true
 	}
 	var found []Instance
-	looked := map[string]bool{} // keys are the tags of a batch, which all of its instances have; true if the batch contains one of the claims
+	looked := map[string]bool{} // keys are the tag values of batches; true if the batch contains one of the claims
 	for _, i := range open {
 		id := i.Tags[launch.TagBatch]
 		of, known := looked[id]

@@ -81,7 +81,7 @@ func New(o Options) (*Client, error) {
 		Do: c.describe, Retry: batch.Retryable, Observe: o.Observe,
 	})
 	c.byClaim = batch.New(batch.Options[types.UID, []Instance]{
-		Name: "describe_instances_by_claim", Idle: 35 * time.Millisecond, Max: time.Second, MaxItems: filterValues - 1, // the last value is launch.Batched
+		Name: "describe_instances_by_claim", Idle: 35 * time.Millisecond, Max: time.Second, MaxItems: filterValues - 1, // one value of the filter is launch.Batched
 		Do: c.describeClaims, Retry: batch.Retryable, Observe: o.Observe,
 	})
 	c.terminate = batch.New(batch.Options[string, struct{}]{

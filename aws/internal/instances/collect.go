@@ -69,8 +69,8 @@ func Next(found []Instance, claims []ClaimRef, rounds int, now time.Time) Decisi
 	return d
 }
 
-// expected reports whether a claim without an instance may get this instance. That is the case if the instance was launched for the claim,
-// or if the instance's claim is not known yet and the claim belongs to the instance's batch.
+// expected reports whether a claim without an instance may get this instance. A claim may get the instance if the instance was launched for
+// it, or if the instance's claim is not known yet and the claim belongs to the instance's batch.
 func expected(i *Instance, expecting map[types.UID]bool) bool {
 	if uid := i.NodeClaimUID(); uid != "" {
 		return expecting[types.UID(uid)]

@@ -227,7 +227,7 @@ func unmarshalDetail(detail json.RawMessage, into any) error {
 	return json.Unmarshal(detail, into)
 }
 
-// detailError is like parseError, for a detail that begins at the offset begins in the body.
+// detailError is like parseError, for an error in a detail. The parameter begins is the offset of the detail in the body.
 func detailError(err error, begins int) *ParseError {
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {

@@ -22,7 +22,8 @@ import (
 const (
 	receiveMost = 10
 	waitSeconds = 20
-	// visibility is how long a received message is reserved before it is delivered again. It is longer than one receive call waits.
+	// visibility is how long a received message is reserved before it is delivered again. It is longer than the time for which one receive
+	// call waits for messages.
 	visibility = 30 * time.Second
 	// rememberFor is how long a handled event is remembered, so that it is recognised when it is delivered again.
 	rememberFor = 10 * time.Minute

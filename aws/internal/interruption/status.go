@@ -171,8 +171,8 @@ type trouble struct {
 	message         string
 }
 
-// troubles returns the problems in a status: impairments that began at the time then or earlier, and the first maintenance that is not
-// over.
+// troubles returns the problems in a status: the impairments that did not begin after the parameter then, and the first maintenance that is
+// not over.
 func troubles(status *ec2types.InstanceStatus, then time.Time) []trouble {
 	var list []trouble
 	add := func(kind Kind, summary *ec2types.InstanceStatusSummary) {

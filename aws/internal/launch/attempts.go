@@ -48,8 +48,8 @@ func token(uid types.UID, generation int) string {
 	return "drawknife-" + hex.EncodeToString(sum[:16])
 }
 
-// begin returns the state of a launch. dead are former instances of the claim, each of which used up a token. If the last instance is not
-// among dead, EC2 may not show it yet, and begin returns it as the answer.
+// begin returns the state of a launch. The list dead has former instances of the claim, each of which used up a token. If the list lacks
+// the instance that was launched last, EC2 may not show it yet, and begin returns this instance.
 func (a *attempts) begin(uid types.UID, dead []string) (generation int, launched *Instance) {
 	generation, all := a.beginFrom(uid, dead, len(dead))
 	if len(all) > 0 {
@@ -58,7 +58,7 @@ func (a *attempts) begin(uid types.UID, dead []string) (generation int, launched
 	return generation, nil
 }
 
-// beginFrom is like begin, for a launch of any number of instances; the generation is not less than least.
+// beginFrom is like begin, for a launch of any number of instances. The generation that it returns is at least the parameter least.
 func (a *attempts) beginFrom(uid types.UID, dead []string, least int) (generation int, launched []*Instance) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

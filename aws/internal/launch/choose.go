@@ -133,8 +133,8 @@ func Choose(types []*cloudprovider.InstanceType, wish Wish) (Choice, error) {
 	return c, nil
 }
 
-// tenancyOf returns the tenancy of an instance of the candidate: the tenancy that its offering states, or else the first one that want and
-// the type allow.
+// tenancyOf returns the tenancy of an instance of the candidate: the tenancy that its offering states, or else the first tenancy that the
+// requirements want and the type allow.
 func tenancyOf(want requirements.Set, c cloudprovider.Candidate) string {
 	return cmp.Or(c.Offering.Value(awsv1.LabelInstanceTenancy), tenancy(want, c.Type.Requirements))
 }
@@ -285,7 +285,7 @@ func (s *selection) oneReservation() {
 	})
 }
 
-// exotic drops bare metal types and types with accelerators if there are other types, unless the wish has minValues.
+// exotic drops bare metal types and types with accelerators if the selection also has other types and the claim has no minValues.
 func (s *selection) exotic() {
 	plain := func(c cloudprovider.Candidate) bool { return !isExotic(c.Type) }
 	if !s.hasMinValues() && slices.ContainsFunc(s.left, plain) {
@@ -309,7 +309,7 @@ func isExotic(t *cloudprovider.InstanceType) bool {
 	return slices.ContainsFunc(t.Devices, func(p cloudprovider.DevicePool) bool { return len(p.Devices) > instancetype.EFAs(&p) })
 }
 
-// expensiveSpot drops spot offerings that cost more than the cheapest on-demand offering, unless the wish has minValues.
+// expensiveSpot drops spot offerings that cost more than the cheapest on-demand offering, unless the claim has minValues.
 func (s *selection) expensiveSpot() {
 	if s.hasMinValues() {
 		return

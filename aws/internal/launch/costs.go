@@ -36,13 +36,13 @@ func threeDigits(usd float64) float64 {
 	return rounded
 }
 
-// reordered reports whether the order by cost differs from the order by price: whether some candidate costs less than a later candidate but
-// has a higher price. The candidates must be sorted by cost.
+// reordered reports whether sorting by cost and sorting by price give different orders: whether some candidate has a lower cost than a
+// later candidate but a higher price. The candidates must be sorted by cost.
 func reordered(candidates []cloudprovider.Candidate, cost cloudprovider.LaunchCost) bool {
 	if cost == nil {
 		return false
 	}
-	highest := math.Inf(-1) // highest price of the candidates that cost less
+	highest := math.Inf(-1) // highest price of the candidates with a lower cost than the current candidate
 	for i := 0; i < len(candidates); {
 		next, same := i, cost.Of(candidates[i])
 		for ; next < len(candidates) && cost.Of(candidates[next]) == same; next++ {

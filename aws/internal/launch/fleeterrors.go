@@ -45,8 +45,8 @@ func (l *Launcher) forget(offers []offer) {
 	l.options.Templates.Forget(names...)
 }
 
-// launchError adds a kind to the error of a failed call. An error that already has a kind keeps it. Throttling and service failures are
-// retried and not shown to users. Other errors are written with their reason to the claim's condition.
+// launchError adds a kind to the error of a failed call. If the error already has a kind, this kind stays. Throttling and service failures
+// are retried and not shown to users. All other errors are written with their reason to the claim's condition.
 func launchError(doing string, err error) error {
 	wrapped := sdk.Wrap(doing, err)
 	var kinded interface {
@@ -188,8 +188,8 @@ func (l *Launcher) nothing(f *flight, errs []ec2types.CreateFleetError) error {
 	return cloudprovider.NewCreateError(string(reason), message, joined)
 }
 
-// distinct returns the different errors of an answer, in the order of the answer, and their texts. The types of the errors show callers
-// their kinds.
+// distinct returns the different errors of an answer, in the order of the answer, and their texts. Callers recognise the kind of an error
+// by its Go type.
 func distinct(errs []ec2types.CreateFleetError) (causes []error, texts []string) {
 	for _, e := range errs {
 		err := fleetError(e)

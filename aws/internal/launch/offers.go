@@ -28,7 +28,7 @@ func (f *flight) keyOf(c cloudprovider.Candidate) (unavailable.Key, bool) {
 	}, true
 }
 
-// hardware returns the hardware that an instance of that tenancy would run on in a zone.
+// hardware returns the kind of hardware on which an instance with the given tenancy would run in the zone.
 func (f *flight) hardware(tenancy, zone string) unavailable.Hardware {
 	return unavailable.HardwareOf(tenancy, f.NodeClass.Spec.Host()).On(f.outposts[zone])
 }

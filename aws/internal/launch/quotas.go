@@ -16,9 +16,9 @@ const (
 	longestQuotaWait = 10 * time.Minute
 )
 
-// accountQuotas remembers which general quotas of the account and region are used up. Any launch would exceed these quotas. An example is
-// the quota on the total size of volumes: it makes no difference which offering a launch tries. The zero value contains no quotas.
-// accountQuotas is safe for concurrent use.
+// accountQuotas remembers which general quotas of the account and region are used up. General means that every launch would exceed the
+// quota, whatever offering it tries. An example is the quota on the total size of volumes. The zero value contains no quotas. accountQuotas
+// is safe for concurrent use.
 type accountQuotas struct {
 	mu    sync.Mutex
 	known map[string]*quotaWait
@@ -45,7 +45,7 @@ func (q *accountQuotas) hit(code string, now time.Time) {
 		w = &quotaWait{wait: firstQuotaWait}
 		q.known[code] = w
 	case now.Before(w.until):
-		return // a launch that was in progress at the same time as the previous report
+		return // this report is from a launch that was in progress when the quota was reported before
 	default:
 		w.wait = min(2*w.wait, longestQuotaWait)
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // reserve holds capacity for one instance in the first reservation, in launch order, that has more free capacity than other launches in
-// progress hold. EC2 could choose among several reservations. But then each launch of a burst would have to hold capacity in all of them,
-// and the launches would exclude each other. For a claim with minValues EC2 chooses the reservation, so the launch holds capacity in each
+// progress hold. If EC2 chose among several reservations, each launch of a burst would have to hold capacity in all of them, and the
+// launches would exclude each other. Only for a claim with minValues EC2 chooses the reservation, so the launch holds capacity in each
 // reservation.
 func (l *Launcher) reserve(f *flight) {
 	f.place = nil
@@ -54,7 +54,7 @@ func (f *flight) hasMinValues() bool {
 	return false
 }
 
-// hasPlace reports whether the launch holds capacity for a candidate in its reservation, or needs to hold none.
+// hasPlace reports whether the launch holds capacity in the candidate's reservation, or does not need to hold capacity.
 func (f *flight) hasPlace(c cloudprovider.Candidate) bool {
 	return f.place == nil || f.place.Has(reservationOf(c))
 }
@@ -79,7 +79,7 @@ func (l *Launcher) roomForAll(f *flight, candidates []cloudprovider.Candidate) [
 }
 
 // elsewhere reports whether the reservations that a launch tried were full, while another suitable reservation has room. The launch is then
-// repeated with that reservation. EC2 would have used it if the request had named it.
+// repeated with that reservation. If the request had named that reservation, EC2 would already have used it.
 func (l *Launcher) elsewhere(f *flight) bool {
 	if f.place == nil {
 		return false
@@ -88,7 +88,7 @@ func (l *Launcher) elsewhere(f *flight) bool {
 	for _, c := range f.choice.Candidates {
 		hasRoom := rooms.Room(reservationOf(c)) > 0
 		if hasRoom && f.hasPlace(c) {
-			return false // the launch failed for another reason
+			return false // a tried reservation still has room, so the launch failed for another reason
 		}
 		other = other || hasRoom
 	}

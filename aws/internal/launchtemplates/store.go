@@ -59,8 +59,8 @@ type entry struct {
 	id string
 	// lastUsed is when a launch last used it.
 	lastUsed time.Time
-	// busy is closed when the call in progress for the template has ended; nil if no call is in progress. Until then, only the goroutine
-	// that set it may change or remove the entry.
+	// busy is closed when the call in progress for the template has ended; nil if no call is in progress. Until it is closed, only the
+	// goroutine that set busy may change or remove the entry.
 	busy chan struct{}
 }
 

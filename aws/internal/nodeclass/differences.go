@@ -142,7 +142,7 @@ func ChangedFields(launched, now *awsv1.EC2NodeClass) ([]string, error) {
 		if bytes.Equal(from[key], to[key]) {
 			continue
 		}
-		// mixed is the earlier class with the current value of this field.
+		// mixed is the class at the launch, with the present value of the field key.
 		mixed := maps.Clone(from)
 		delete(mixed, key)
 		if value, ok := to[key]; ok {

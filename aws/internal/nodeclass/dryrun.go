@@ -56,8 +56,8 @@ func (w *round) dryRun(ctx context.Context) (verdict, error) {
 
 func withoutRetries(o *ec2.Options) { o.RetryMaxAttempts = 1 }
 
-// template creates a real launch template, because EC2 has no dry run for that. If the returned verdict has no status, there is no verdict
-// yet.
+// template creates a real launch template, because EC2 can't create templates in a dry run. If the returned verdict has no status, there is
+// no verdict yet.
 func (w *round) template(ctx context.Context, instance *cloudprovider.InstanceType, claim *v1.NodeClaim) (string, verdict, error) {
 	request := launchtemplate.Request{
 		Cluster: w.cluster.Cluster, NodeClass: w.class, NodeClaim: claim, InstanceTypes: []*cloudprovider.InstanceType{instance},
@@ -128,7 +128,8 @@ func (w *round) fleet(template string, instance *cloudprovider.InstanceType) *ec
 	return in
 }
 
-// runInstances tries one subnet after another until one succeeds. If none succeeds, it returns the verdict of the first subnet.
+// runInstances makes a dry run in one subnet after another until a dry run succeeds. If all of them fail, it returns the verdict of the
+// first subnet.
 func (w *round) runInstances(ctx context.Context, template string, machine *cloudprovider.InstanceType) (verdict, error) {
 	var (
 		first    verdict
@@ -188,7 +189,7 @@ func (w *round) tags(resources ...ec2types.ResourceType) []ec2types.TagSpecifica
 }
 
 // judge converts the answer to a dry run into a verdict. denied is the verdict's reason if the credentials don't allow the call. An error
-// means that there is no verdict. A *noVerdictError means that a retry may soon give one.
+// means that there is no verdict. If the error is a *noVerdictError, a retry may soon give a verdict.
 func (w *round) judge(err error, denied string) (verdict, error) {
 	if err == nil || sdk.IsDryRun(err) {
 		return passed(), nil

@@ -114,7 +114,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, o Observed) (Result, error) 
 	return result, nil
 }
 
-// sameStatus compares the statuses as the API server would store them: times then have no fractions of a second.
+// sameStatus compares the statuses as the API server would store them: the API server stores times without fractions of a second.
 func sameStatus(a, b *awsv1.EC2NodeClassStatus) bool {
 	textA, errA := json.Marshal(a)
 	textB, errB := json.Marshal(b)
@@ -127,7 +127,7 @@ type round struct {
 	pools  []*v1.NodePool
 	claims []*v1.NodeClaim
 	result *Result
-	class  *awsv1.EC2NodeClass // the class of the result
+	class  *awsv1.EC2NodeClass // the copy of the class in result, which the steps change
 	now    time.Time
 
 	cluster    Cluster

@@ -59,8 +59,8 @@ func (v *verdicts) remember(uid types.UID, key [sha256.Size]byte, found verdict,
 	v.known[uid] = remembered{verdict: found, key: key, until: now.Add(VerdictLifetime)}
 }
 
-// contradicts reports whether the last verdict was negative or belongs to another version of the class. If so, a launch proves nothing, and
-// new dry runs are made.
+// contradicts reports whether the last verdict was negative or belongs to another version of the class. In both cases a successful launch
+// proves nothing, and new dry runs are made.
 func (v *verdicts) contradicts(uid types.UID, key [sha256.Size]byte) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -51,7 +51,7 @@ type builder struct {
 	view   View
 	shapes []instancetype.Shape
 
-	zones        []zone            // the same indexes as the catalogue's zones
+	zones        []zone            // one entry for each zone of the catalogue, with the same index
 	partitions   []int32           // partitions of the placement group; a single 0 if it has no partitions
 	zoneIDs      map[string]string // keys are zone names, values the ids in the class's subnets
 	reserved     map[string][]awsv1.CapacityReservation
@@ -67,8 +67,8 @@ type zone struct {
 	name    string
 	local   bool // see isLocal
 	subnets []string
-	reason  string              // why no offering is available there; empty if one may be available
-	outpost *outposts.Outpost   // the Outpost on which the class launches there; nil for none
+	reason  string              // why no offering in the zone is available; empty if offerings may be available
+	outpost *outposts.Outpost   // the Outpost in the zone on which the class launches; nil if it launches on no Outpost
 	sets    map[string]zoneSets // by tenancy
 }
 
@@ -112,7 +112,7 @@ func (b *builder) prepare() {
 	}
 }
 
-// zoneReason returns why a zone has no available offering, or "" if it may have one.
+// zoneReason returns why a zone has no available offering, or "" if it may have available offerings.
 func (b *builder) zoneReason(name string) string {
 	inZones := b.view.Settings.Zones == nil || slices.ContainsFunc(b.view.Settings.Zones, func(z catalog.Zone) bool { return z.Name == name })
 	switch {
@@ -185,8 +185,8 @@ func (b *builder) typeOf(shape *instancetype.Shape) cloudprovider.InstanceType {
 	return t
 }
 
-// offer passes all possible offerings of a type to give, including those without a price. reason says why an offering is unavailable; it is
-// empty for available offerings.
+// offer calls the function give for each possible offering of a type, including offerings without a price. The argument reason says why the
+// offering is unavailable; it is empty for available offerings.
 func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Offering, reason string)) {
 	for _, variant := range shape.Variants() {
 		b.offerIn(variant, give)
@@ -198,7 +198,7 @@ func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Off
 	}
 }
 
-// offerIn passes the offerings of a type with one tenancy to give, without those of reservations.
+// offerIn calls the function give for each offering of a type with one tenancy, except for offerings of reservations.
 func (b *builder) offerIn(shape *instancetype.Shape, give func(o cloudprovider.Offering, reason string)) {
 	t := shape.Facts
 	onDemand, spot := slices.Contains(t.UsageClasses, poolv1.CapacityTypeOnDemand), slices.Contains(t.UsageClasses, poolv1.CapacityTypeSpot)
@@ -255,7 +255,7 @@ type priced struct {
 	reason string
 }
 
-// buy passes the offerings of a zone and capacity type to give, one for each partition.
+// buy calls the function give for the offerings of a zone and capacity type, one for each partition.
 func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, sets []requirements.Set, p priced, give func(cloudprovider.Offering, string)) {
 	reason := cmp.Or(shape.Incompatible, z.reason, p.reason)
 	if reason == "" && !shape.OnHosts() && b.market.Unavailable.QuotaClosed(capacityType, shape.Type.Name, shape.Facts.VCPUs) {
@@ -294,7 +294,7 @@ func (b *builder) closed(shape *instancetype.Shape, zoneName, capacityType strin
 	return reason
 }
 
-// reserve passes the offerings of a reservation to give, one for each partition.
+// reserve calls the function give for the offerings of a reservation, one for each partition.
 func (b *builder) reserve(shape *instancetype.Shape, r awsv1.CapacityReservation, give func(cloudprovider.Offering, string)) {
 	room := b.market.Rooms.Room(r.ID)
 	reason := cmp.Or(shape.Incompatible, b.zoneReason(r.AvailabilityZone))

@@ -12,8 +12,8 @@ import (
 // us-west-2-lax-1a, instead of a letter, as in us-west-2a.
 func isLocal(region, zone string) bool { return strings.HasPrefix(zone, region+"-") }
 
-// onDemandIn returns the on-demand price of a shape in a zone. If they are known, it uses the price for the shape's tenancy, and in a Local
-// Zone the price of that zone.
+// onDemandIn returns the on-demand price of a shape in a zone. It prefers the price for the shape's tenancy, and in a Local Zone the price
+// of that zone, if these prices are known.
 func (b *builder) onDemandIn(shape *instancetype.Shape, z *zone) prices.Quote {
 	name := shape.Type.Name
 	if z.local {

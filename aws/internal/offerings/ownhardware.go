@@ -27,8 +27,8 @@ const (
 // sourceOutpost is the source of prices on Outposts.
 const sourceOutpost = "Outpost: paid for by its contract"
 
-// hostsFull returns the reason if no Dedicated Host in the zone has room for the type. It is empty if one has room, if the room is not
-// known, and for other tenancies.
+// hostsFull returns the reason if no Dedicated Host in the zone has room for the type. It returns "" if a host has room, if the room is not
+// known, and for tenancies that do not use hosts.
 func (b *builder) hostsFull(shape *instancetype.Shape, zone string) string {
 	if !shape.OnHosts() || b.view.HostRoom == nil || slices.Contains(b.view.HostRoom[zone], shape.Type.Name) {
 		return ""
@@ -36,8 +36,8 @@ func (b *builder) hostsFull(shape *instancetype.Shape, zone string) string {
 	return ReasonHostsFull
 }
 
-// onOutpost passes the offerings of a type on the zone's Outpost to give. An Outpost has only on-demand instances. The contract of the
-// Outpost pays for all instances, so the price is almost zero: a tiny part of the regional price, as in a reservation.
+// onOutpost calls the function give for the offerings of a type on the zone's Outpost. An Outpost has only on-demand instances. The
+// contract of the Outpost pays for all instances, so the price is almost zero: a tiny part of the regional price, as in a reservation.
 func (b *builder) onOutpost(shape *instancetype.Shape, z *zone, regional prices.Quote, give func(cloudprovider.Offering, string)) {
 	reason := ""
 	if !slices.Contains(z.outpost.Types, shape.Type.Name) {

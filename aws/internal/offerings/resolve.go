@@ -69,8 +69,8 @@ func newBuilder(m Market, v View, shapes []instancetype.Shape) (*builder, error)
 	return b, nil
 }
 
-// types returns the shapes with their offerings. The earlier results must be sorted by name. If a type equals its version in an earlier
-// result, that pointer is used again; the first such result takes precedence.
+// types returns the shapes with their offerings. The earlier results must be sorted by name. If a type is unchanged since an earlier
+// result, the new result has the pointer of the earlier result. If several results have an equal type, the first of them is used.
 func (b *builder) types(earlier ...[]*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	var (
 		out     = make([]*cloudprovider.InstanceType, 0, len(b.shapes))

@@ -170,7 +170,7 @@ func (sh *shapes) of(m Market, v View) ([]instancetype.Shape, error) {
 		return sh.list, nil
 	}
 	if m.Catalog == nil {
-		return nil, nil // newBuilder will return an error
+		return nil, nil // newBuilder returns an error for a market without a catalogue
 	}
 	list, err := instancetype.Shapes(m.Catalog, v.Settings)
 	if err != nil {

@@ -60,7 +60,7 @@ func (q Query) Key() string {
 	var b strings.Builder
 	b.WriteString(q.id)
 	for _, f := range q.filters {
-		// Names and values contain only printable characters, so they don't contain this one.
+		// Names and values contain only printable characters, so they don't contain this separator.
 		b.WriteString("\x00" + f.name + "\x00" + f.value)
 	}
 	return b.String()

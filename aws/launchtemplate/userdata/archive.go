@@ -15,7 +15,7 @@ import (
 type archiveReader struct {
 	c     *Config
 	lines []string
-	// at is the index of the next line; first is the number of the first line in the user's text.
+	// The field at is the index of the next line; the field first is the number of the first line in the user's text.
 	at, first int
 	// odd has the number of the first line with each kind of oddity, by the message about that kind.
 	odd map[string]int

@@ -102,7 +102,7 @@ func userSettings(c *Config, warn func(string, ...any)) (map[string]any, error) 
 // names of all tables around it: a text of a few kilobytes with thousands of nested tables would become a gigabyte when written.
 const maxDepth = 64
 
-// deeper reports whether tables or lists in a value are nested more than most levels deep.
+// deeper reports whether tables or lists in a value are nested more deeply than the number of levels in the parameter most.
 func deeper(value any, most int) bool {
 	switch v := value.(type) {
 	case map[string]any:

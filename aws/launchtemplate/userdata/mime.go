@@ -109,8 +109,8 @@ func writeArchive(parts []part) string {
 	return b.String()
 }
 
-// separatorFor returns boundary if no line of a part begins with it. Otherwise, for example if a part is itself an archive, it appends the
-// first number that makes this true.
+// separatorFor returns boundary if no line of a part begins with it. If a line begins with boundary, for example because a part is itself
+// an archive, it appends the first number that makes the separator unique.
 func separatorFor(parts []part) string {
 	taken := make(map[string]bool)
 	for _, p := range parts {
@@ -120,7 +120,7 @@ func separatorFor(parts []part) string {
 				continue
 			}
 			taken[""] = true
-			// Readers may compare the boundary only with the beginning of a line, so shorter numbers are taken as well.
+			// Readers may compare the boundary only with the beginning of a line. So a line that ends in 12 excludes the numbers 1 and 12.
 			for n := 1; n <= len(rest) && n <= 9 && rest[n-1] >= '0' && rest[n-1] <= '9'; n++ {
 				taken[rest[:n]] = true
 			}

@@ -21,7 +21,8 @@ const (
 	leastVanishSteps = 12
 )
 
-// vanish starts and stops pods again and again. Each time, an object vanishes Options.VanishEvery effects later than the time before.
+// vanish starts and stops pods again and again. In each cycle an object vanishes, Options.VanishEvery effects later than in the cycle
+// before.
 func vanish(w *world) {
 	every := w.options.VanishEvery
 	for _, kind := range []struct {

@@ -241,7 +241,7 @@ func (w *world) sound() {
 	}
 }
 
-// until repeats step until the function so returns true.
+// until calls step again and again until the condition, which is the parameter so, returns true.
 func (w *world) until(what string, so func() bool) {
 	for range w.options.Steps {
 		if so() {
