@@ -346,7 +346,7 @@ func sortedKeys(keys []OfferingKey) []OfferingKey {
 	return slices.Compact(sorted)
 }
 
-// mostKeysListed limits the offerings in a message, because there may be thousands. The error's field has all of them.
+// mostKeysListed limits the offerings in a message, because there may be thousands. The error's field lists all offerings.
 const mostKeysListed = 10
 
 func listKeys(keys []OfferingKey) string {

@@ -142,7 +142,7 @@ func overlap(a, b []string) bool {
 	return false
 }
 
-// contains reports whether every value of part is in whole.
+// contains reports whether the list whole contains every value of the list part.
 func contains(whole, part []string) bool {
 	for _, v := range part {
 		for len(whole) > 0 && whole[0] < v {

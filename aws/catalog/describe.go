@@ -75,7 +75,7 @@ func parseDescribe(answer, prices []byte, builtIn *Catalog) (*Catalog, error) {
 	return New(c)
 }
 
-// answerError is like recordError, but for a record of EC2's answer.
+// answerError is like recordError, but for a record of EC2's answer, of which only the name is known.
 func answerError(i int, name string, err error) error {
 	record, marshalErr := json.Marshal(map[string]string{"name": name})
 	if marshalErr != nil {

@@ -97,7 +97,7 @@ func (d *decoder) decode(at Position, text []byte, kind schema.GroupVersionKind)
 				Name string `json:"name"`
 			} `json:"metadata"`
 		}
-		_ = sigsjson.UnmarshalCaseSensitivePreserveInts(text, &head) // an error does no harm here, because the name is only used in the message
+		_ = sigsjson.UnmarshalCaseSensitivePreserveInts(text, &head) // errors are ignored, because the name is only used in the message
 		for line := range strings.Lines(err.Error()) {
 			d.problem(at, kind.Kind+"/"+head.Metadata.Name, strings.TrimSuffix(line, "\n"))
 		}

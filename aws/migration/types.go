@@ -128,7 +128,7 @@ type reasonGroup struct {
 	names  []string
 }
 
-// reasons groups the types in lost by the reason why drawknife does not offer them, sorted.
+// reasons groups the instance types in the list lost by the reason why drawknife does not offer them. The groups are sorted.
 func (v *verifier) reasons(class *awsv1.EC2NodeClass, lost []string) []reasonGroup {
 	by := map[string][]string{}
 	for _, name := range lost {

@@ -22,7 +22,7 @@ func Static(c *catalog.Catalog, region string) *List {
 	list := &List{Source: "built-in table", Confidence: cloudprovider.PriceDated, OnDemand: make(map[string]Price, len(c.Types)), Local: builtInLocal(region)}
 	estimator, err := catalog.NewEstimator(c.Region, region)
 	if err != nil {
-		estimator = nil // use the prices of the catalogue's region: better than no prices
+		estimator = nil // use the prices of the catalogue's region unchanged, because they are better than no prices
 	}
 	texts := map[string]string{}
 	for i := range c.Types {
@@ -59,7 +59,7 @@ func Static(c *catalog.Catalog, region string) *List {
 	}
 	regional, err := Regional(region)
 	if err != nil || regional == nil {
-		return list // each of these prices already has its source
+		return list // each price in the list already has its source
 	}
 	source := regional.Source + ", " + regional.AsOf.Format(time.DateOnly)
 	for name, p := range regional.OnDemand {
@@ -72,7 +72,7 @@ func Static(c *catalog.Catalog, region string) *List {
 func builtInLocal(region string) map[Pair]Price {
 	groups, err := catalog.LocalZonePrices(region)
 	if err != nil || len(groups) == 0 {
-		return nil // the prices of the region apply, as estimates
+		return nil // Local Zones then have the prices of the region, as estimates
 	}
 	local := map[Pair]Price{}
 	for group, list := range groups {

@@ -229,7 +229,8 @@ func (b *Budget) schedule(k *bucket, now time.Time) {
 		return
 	}
 	wait := time.Duration(max(0, needed-k.tokens) / k.rate() * float64(time.Second))
-	// A waiter older than longestWait needs only one token, so another waiter may become the next one.
+	// A waiter that has waited for longestWait needs only one token. So the oldest waiter may become the next one before the tokens are
+	// available.
 	wait = min(wait, max(longestWait-now.Sub(k.oldest()), time.Millisecond))
 	k.timer = time.AfterFunc(wait+time.Microsecond, func() {
 		b.mu.Lock()

@@ -59,8 +59,8 @@ func (l *lab) specOf(instance *v1.NodeClaim) *v1.NodeClaim {
 	return claim
 }
 
-// struck makes each call while the fault is injected, and passes the result to look. It skips calls for which the cloud can't produce the
-// fault, and calls that succeed because they don't use the cloud. If it skips all calls, it skips the clause.
+// struck makes each call while the fault is injected, and passes the error of the call to the function look. It skips calls for which the
+// cloud can't produce the fault, and calls that succeed because they don't use the cloud. If it skips all calls, it skips the clause.
 func (l *lab) struck(fault Fault, look func(call, error)) {
 	instance := l.create(l.claim())
 	met, skipped := 0, error(nil)
@@ -121,8 +121,8 @@ func (l *lab) errorKinds() {
 	}
 }
 
-// keeps reports whether err is an error of Create with the kind CreateFailed, which a condition of a NodeClaim can show, and still has the
-// given kind as well. An error without a kind is transient.
+// keeps reports whether err is an error of Create with two kinds: CreateFailed, which a condition of a NodeClaim can show, and the given
+// kind. An error without a kind is transient.
 func keeps(method Method, err error, kind cloudprovider.ErrorKind) bool {
 	if method != MethodCreate || cloudprovider.KindOf(err) != cloudprovider.CreateFailed {
 		return false

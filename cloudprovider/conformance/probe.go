@@ -80,7 +80,8 @@ func examine(tb testing.TB, name string, deadline time.Time, check func(*probe))
 // outOfTime is the reason in messages about clauses that end at the deadline.
 const outOfTime = "the time of the run is over (go test's -timeout, or Options.Deadline): give it longer, or have it wait for less by the hook Advance or Options.Patience"
 
-// until returns a context that ends the duration after later than the deadline. Without a deadline it ends only with parent.
+// until returns a context that ends some time after the deadline: the parameter after is this time. If the deadline is zero, the context
+// ends only with its parent.
 func until(parent context.Context, deadline time.Time, after time.Duration) (context.Context, context.CancelFunc) {
 	if deadline.IsZero() {
 		return context.WithCancel(parent)

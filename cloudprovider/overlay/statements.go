@@ -69,8 +69,8 @@ func (l *list) column(key string) *column {
 }
 
 // readType collects the statements of the instances of a type, by the rule of InstanceType.MachineRequirements. If the offering has a
-// requirement for the key, this is the statement. If only other offerings have one, the statement is DoesNotExist. If no offering has one,
-// the statement is the type's requirement.
+// requirement for the key, this is the statement. If only other offerings of the type have a requirement for the key, the statement is
+// DoesNotExist. If no offering has one, it is the type's requirement.
 func (l *list) readType(t *cloudprovider.InstanceType, first int) {
 	for i := range t.Offerings {
 		for r := range t.Offerings[i].Requirements.All {
@@ -125,15 +125,15 @@ func (c *column) number(r requirements.Requirement) int32 {
 	return number
 }
 
-// condition is one requirement of an overlay, for pools with the same labels. says is the field says of the key's column. met[i] is true if
-// the column's statements[i] meets the requirement.
+// condition is one requirement of an overlay, for pools with the same labels. The field says is the slice says of the key's column. met[i]
+// is true if the column's statements[i] meets the requirement.
 type condition struct {
 	says []int32
 	met  []bool
 }
 
-// conditions returns the requirements of want that some, but not all, offerings of the list meet. none is true if there is a requirement
-// that no offering meets.
+// conditions returns the requirements of the set want that some, but not all, offerings of the list meet. The result none is true if no
+// offering meets one of the requirements.
 func (l *list) conditions(want requirements.Set, labels requirements.Set) (open []condition, none bool) {
 	for r := range want.All {
 		c := l.column(r.Key())

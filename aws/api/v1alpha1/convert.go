@@ -109,7 +109,8 @@ func identityToBeta(in *AWSNodeTemplate, out *v1beta1.EC2NodeClass, options Conv
 	}
 }
 
-// tagsToBeta adds the tags of options.GlobalTags whose keys are missing in own, and drops tags that some release of v1beta1 refuses.
+// tagsToBeta returns the tags in own and the tags of options.GlobalTags whose keys own lacks. It leaves out tags that some release of
+// v1beta1 refuses.
 func tagsToBeta(own map[string]string, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) map[string]string {
 	out := maps.Clone(own)
 	var merged []string

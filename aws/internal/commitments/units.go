@@ -49,8 +49,8 @@ func familyOf(name string) string {
 	return family
 }
 
-// family returns the normalization factors of the types in known that belong to the family of the type called name, and the factor of that
-// type itself.
+// family returns the normalization factors of a type's family by type name: of the types that the catalogue known contains, and of the type
+// called name itself.
 func family(known *catalog.Catalog, name string) map[string]float64 {
 	out := map[string]float64{}
 	if f := units(name, 0); f > 0 {

@@ -180,7 +180,7 @@ func divide(ids []string, call func(ids []string) error) map[string]error {
 	return errs
 }
 
-// unknownAmong returns those of ids that do not exist according to err.
+// unknownAmong returns the ids of instances that, according to the error err, do not exist.
 func unknownAmong(ids []string, err error) []string {
 	if code := sdk.Code(err); code != "InvalidInstanceID.NotFound" && code != "InvalidInstanceID.Malformed" {
 		return nil

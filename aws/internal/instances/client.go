@@ -125,7 +125,7 @@ func (c *Client) unseen(wanted func(*Instance) bool) []Instance {
 
 func byID(a, b Instance) int { return cmp.Compare(a.ID, b.ID) }
 
-// seenOrUnseen returns seen and the wanted instances that EC2 may not show yet, sorted by id.
+// seenOrUnseen returns the instances in the list seen and the wanted instances that EC2 may not show yet, sorted by id.
 func (c *Client) seenOrUnseen(seen []Instance, wanted func(*Instance) bool) []Instance {
 	for _, i := range c.unseen(wanted) {
 		if !slices.ContainsFunc(seen, func(s Instance) bool { return s.ID == i.ID }) {

@@ -52,7 +52,7 @@ func Next(found []Instance, claims []ClaimRef, rounds int, now time.Time) Decisi
 		if id, err := ParseProviderID(c.ProviderID); err == nil {
 			claimed[id] = true
 		} else {
-			expecting[c.UID] = true // the claim names no instance yet, or has an unreadable provider id
+			expecting[c.UID] = true // the claim has no provider id yet, or an unreadable one
 		}
 	}
 	d := Decision{RequeueAfter: laterInterval}

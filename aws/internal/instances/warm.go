@@ -17,7 +17,8 @@ import (
 )
 
 // warmPrefix begins the value of launch.TagNodeClaimUID of instances that belong to no claim and are kept, stopped, for later claims. The
-// rest of the value is the mark, which describes the configuration of the instance. UIDs of claims don't contain a slash.
+// rest of the value is the mark, which describes the configuration of the instance. The prefix can't begin a claim's UID, because UIDs
+// don't contain a slash.
 const warmPrefix = "warm/"
 
 // Mark returns the description of a warm instance's configuration that was passed to Retire. warm is false for instances that are not warm.

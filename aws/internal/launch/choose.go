@@ -185,7 +185,7 @@ func keysOf(candidates []cloudprovider.Candidate) []cloudprovider.OfferingKey {
 	return keys
 }
 
-// keep removes the candidates for which the function returns false, and notes in ruled which types were left out.
+// keep removes the candidates for which the function returns false, and records in the field ruled which types were left out.
 func (s *selection) keep(stage string, keep func(cloudprovider.Candidate) bool) {
 	kept := make([]cloudprovider.Candidate, 0, len(s.left))
 	remaining := map[string]bool{}

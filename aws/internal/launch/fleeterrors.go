@@ -86,7 +86,7 @@ func (l *Launcher) learn(f *flight, offers []offer, errs []ec2types.CreateFleetE
 	}
 }
 
-// failure returns an error of the answer together with its offering.
+// failure returns an error of the answer together with the offering that the error is about.
 func (f *flight) failure(offers []offer, e ec2types.CreateFleetError) unavailable.Failure {
 	failure := unavailable.Failure{
 		Code: aws.ToString(e.ErrorCode), Message: aws.ToString(e.ErrorMessage),
@@ -163,7 +163,8 @@ func (l *Launcher) unexplained(f *flight, offers []offer) []ec2types.CreateFleet
 	return errs
 }
 
-// nothing returns the error of an answer without an instance: no capacity, a quota, or a failure for the claim's condition.
+// nothing returns the error for an answer that contains no instance: missing capacity, an exceeded quota, or a failure for the claim's
+// condition.
 func (l *Launcher) nothing(f *flight, errs []ec2types.CreateFleetError) error {
 	causes, texts := distinct(errs)
 	capacity, quota := true, ""

@@ -237,7 +237,7 @@ func (l *Launcher) parse(entries []v1.NodeSelectorRequirementWithMinValues) (req
 	return requirements.ParseSet(entries)
 }
 
-// retry says whether another call, with another token, may succeed.
+// retry says whether the launch may succeed by a further call with a new client token.
 type retry bool
 
 const (
@@ -256,7 +256,7 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) ([]*Insta
 		return nil, retryNo, cloudprovider.NewCreateError("SubnetResolutionFailed",
 			fmt.Sprintf("node class %q has no subnet in the zones that the claim may use: check its subnetSelectorTerms", f.NodeClass.Name), nil)
 	}
-	// If it is not known whether an offering is available again, two launches must not try it in parallel.
+	// If it is not known whether an offering is available again, only one launch at a time may try this offering.
 	attempt := l.options.Unavailable.Begin(f.keys(zones)...)
 	defer attempt.End()
 	offers, err := l.offers(ctx, f, zones, attempt.Closed())
@@ -264,7 +264,7 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) ([]*Insta
 		return nil, retryNo, err
 	}
 	if len(offers) == 0 {
-		// All candidates have become unavailable in the meantime: plan again.
+		// All candidates have become unavailable since they were chosen, so the caller must plan again.
 		return nil, retryNo, cloudprovider.NewInsufficientCapacityError(
 			errors.New("during the preparation of this launch, all compatible offerings went out of stock or were taken by other launches"), l.closed(f)...)
 	}

@@ -95,7 +95,7 @@ func (l *Launcher) elsewhere(f *flight) bool {
 	return other
 }
 
-// rooms returns the room that reservations have now, or nil if Options.Reservations is nil.
+// rooms returns the free capacity of all reservations now, or nil if Options.Reservations is nil.
 func (l *Launcher) rooms() *reservations.Rooms {
 	if l.options.Reservations == nil {
 		return nil

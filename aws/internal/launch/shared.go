@@ -55,7 +55,7 @@ func (l *Launcher) launchShares(ctx context.Context, f *flight, parts []*flight,
 		}
 		if err != nil {
 			for _, before := range parts[:i+1] {
-				l.attempts.succeed(before.key()) // a repeated call must not return an instance of this part
+				l.attempts.succeed(before.key()) // a repeated call must not return an instance that this part has launched
 			}
 			return all, fmt.Errorf("launching %d of them into capacity reservation %s: %w", part.count(), reservationOf(part.choice.Candidates[0]), err)
 		}

@@ -296,8 +296,8 @@ func (f *flight) inOrder(claims []*v1.NodeClaim, launched []*Instance) []*Instan
 	return ordered
 }
 
-// assign sets the claims of launched, the instances of an answer, and returns the instances that got a claim. Surplus instances are left to
-// garbage collection.
+// assign sets the claim of each instance in an answer (the list launched), and returns the instances that got a claim. Surplus instances
+// are left to garbage collection.
 func (f *flight) assign(launched []*Instance) []*Instance {
 	if f.claims == nil {
 		return launched[:min(1, len(launched))]

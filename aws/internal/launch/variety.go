@@ -21,8 +21,8 @@ func (s *selection) hasMinValues() bool {
 	return false
 }
 
-// truncate keeps as many types as a request may name (MaxInstanceTypes): the cheapest, or more expensive types if minValues needs them. It
-// returns an error if this number of types can't meet minValues.
+// truncate keeps as many types as a request may name (MaxInstanceTypes): the cheapest types, or some more expensive types if minValues
+// can't be met without them. It returns an error if this number of types can't meet minValues.
 func (s *selection) truncate() error {
 	ranked := s.byCost()
 	kept := ranked[:min(len(ranked), MaxInstanceTypes)]

@@ -184,8 +184,8 @@ func (w *round) isFalse(condition, reason, message string) {
 	w.conditions().SetFalse(condition, reason, message, w.now)
 }
 
-// untold keeps the condition if it is True or False for the class's current generation, and otherwise sets it to Unknown with the text of
-// err.
+// untold sets the condition to Unknown, with the text of err. If the condition is True or False for the class's current generation, untold
+// does not change it.
 func (w *round) untold(condition string, err error) {
 	have := w.conditions().Get(condition)
 	if have.ObservedGeneration == w.class.Generation && have.Status != metav1.ConditionUnknown {

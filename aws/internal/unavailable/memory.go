@@ -20,7 +20,7 @@ type Memory struct {
 	subnets       tracker[string]
 	quotas        tracker[Quota]
 	volumes       tracker[Volume]
-	lowest        map[Quota]int64 // smallest number of vCPUs of the types that a quota closes
+	lowest        map[Quota]int64 // by quota: the types that it closes are those with at least this number of vCPUs
 }
 
 // New makes an empty memory.

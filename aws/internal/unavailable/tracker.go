@@ -33,7 +33,8 @@ func (l *tracker[K]) mark(key K, now time.Time) {
 	}
 	lifetime := l.lifetime(key, r.strikes)
 	r.until = now.Add(lifetime)
-	// The record is kept after the mark for as long as the mark lasted, so that an offering that soon fails again gets a longer mark.
+	// After the mark has ended, the record stays for as long as the mark lasted, so that an offering that soon fails again gets a longer
+	// mark.
 	r.forget = r.until.Add(lifetime)
 	r.probe = time.Time{}
 }
@@ -92,7 +93,7 @@ func (r *record) closedAt(now time.Time, timeout time.Duration) bool {
 	return now.Before(r.until) || !r.probe.IsZero() && now.Before(r.probe.Add(timeout))
 }
 
-// closedAt reports whether an object is closed, or a launch is trying it.
+// closedAt reports whether, at the time now, an object is closed or a launch is trying it.
 func (l *tracker[K]) closedAt(key K, now time.Time) bool {
 	r, ok := l.records[key]
 	return ok && r.closedAt(now, l.options.ProbeTimeout)

@@ -203,7 +203,7 @@ type Duties struct {
 // the class can't be read, read is false, and its instances are not changed.
 func Tend(kept []instances.Instance, classOf func(name string) (class *awsv1.EC2NodeClass, hash string, read bool), now time.Time) Duties {
 	kept = slices.SortedFunc(slices.Values(kept), func(a, b instances.Instance) int {
-		return cmp.Or(b.LaunchTime.Compare(a.LaunchTime), cmp.Compare(a.ID, b.ID)) // the newest is kept
+		return cmp.Or(b.LaunchTime.Compare(a.LaunchTime), cmp.Compare(a.ID, b.ID)) // the newest instances come first, because they are kept
 	})
 	var d Duties
 	count := map[string]int{}

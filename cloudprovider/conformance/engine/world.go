@@ -37,8 +37,8 @@ type world struct {
 	version   int
 	named     int
 	log       []string
-	// steps counts the steps. ended is true if an effect found its object missing or changed: the remaining effects for this object are
-	// then skipped.
+	// steps counts the steps. The field ended is true if an effect found its object missing or changed. The remaining effects for this
+	// object are then skipped.
 	steps int
 	ended bool
 

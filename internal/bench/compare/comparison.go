@@ -129,7 +129,7 @@ func (c *comparison) relate(j *judge.Judge, ours, theirs *result) {
 	}
 }
 
-// ratio returns a divided by b. It returns 1 if both are 0, and nil if the quotient is infinite or not a number.
+// ratio returns the quotient a/b. It returns 1 if both numbers are 0, and nil if the quotient is infinite or not a number.
 func ratio(a, b float64) *float64 {
 	q := a / b
 	if a == 0 && b == 0 {

@@ -37,7 +37,7 @@ type lookedOnce struct {
 	// Timeouts is the number of searches so far that stopped because of the planner's time limit. It is 0 for drawknife, whose searches are
 	// limited by work and not by time.
 	Timeouts int `json:"timeouts,omitempty"`
-	// Done means that the search found no commands, so this line is the last one.
+	// Done means that the search found no commands, so this line is the last line of the output.
 	Done bool `json:"done,omitempty"`
 }
 

@@ -49,7 +49,7 @@ type consolidation struct {
 type drive struct {
 	CutOff string `json:"cutOff,omitempty"`
 	usage
-	// Rounds is the number of searches that found commands. Commands is the number of these commands.
+	// Rounds is the number of searches that found commands. Commands is the number of commands that these searches found.
 	Rounds   int `json:"rounds"`
 	Commands int `json:"commands"`
 	Removed  int `json:"removed"`

@@ -49,7 +49,7 @@ func (c *consolidation) text() string {
 	return b.String()
 }
 
-// faster returns the speed-up as text. If Karpenter did not finish in time, the text is a lower bound.
+// faster returns the speed-up as text. If Karpenter did not finish in time, the text gives a lower bound of the speed-up.
 func (c *consolidation) faster() string {
 	if c.SpeedupAtLeast != nil {
 		least := math.Floor(*c.SpeedupAtLeast)

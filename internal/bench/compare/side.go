@@ -32,7 +32,8 @@ type side struct {
 // errCutOff means that a side took longer than the timeout for planning.
 var errCutOff = errors.New("cut off")
 
-// run plans the workload in file with this side. It does this runs times, and returns the run with the least CPU time.
+// run plans the workload in file with this side. It plans as often as the parameter runs says, and returns the result with the least CPU
+// time.
 func (s *side) run(ctx context.Context, file string, runs int, timeout time.Duration) (*result, error) {
 	var best *result
 	for range runs {

@@ -91,8 +91,8 @@ func (w *selection) names(records records) ([]string, error) {
 	return nil, fmt.Errorf("--set %s: give ordinary, named, all or small", w.set)
 }
 
-// ordinary returns the selected ordinary clusters. Without rules about zones, the number of zones makes no difference, so then only the
-// first of the selected numbers is used.
+// ordinary returns the selected ordinary clusters. For clusters without rules about zones, the number of zones makes no difference, so only
+// the first of the selected numbers of zones is used.
 func (w *selection) ordinary() ([]string, error) {
 	seeds, err := numbers("--seeds", w.seeds)
 	if err != nil {

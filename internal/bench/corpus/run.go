@@ -95,7 +95,7 @@ func (p *planner) plan(ctx context.Context, name string) (*row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("scenario %s: %w", name, err)
 		}
-		if theirs != nil { // theirs is nil if Karpenter did not plan; the recorded plan is then kept
+		if theirs != nil { // theirs is nil if Karpenter did not finish in time; the record of its earlier plan then stays
 			known.Karpenter = theirs
 		}
 	}
@@ -200,7 +200,7 @@ func (r *row) worse() string {
 	return strings.Join(why, "; ")
 }
 
-// quotient returns a divided by b. It returns 1 if both are zero. If only b is zero, it returns 0, which means unknown.
+// quotient returns a/b. It returns 1 if both numbers are zero. If only the divisor b is zero, it returns 0, which means unknown.
 func quotient(a, b float64) float64 {
 	switch {
 	case a == 0 && b == 0:

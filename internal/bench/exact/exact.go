@@ -19,8 +19,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// MaxPods is the largest number of pods for which Cost works. Cost tries all ways to split each set of pods into one node and the rest:
-// together up to 3^12 ways.
+// MaxPods is the largest number of pods for which Cost works. For each set of pods, Cost tries all divisions into the pods of one node and
+// the remaining pods: up to 3^12 divisions for all sets together.
 const MaxPods = 12
 
 // Cost returns the hourly cost of the cheapest nodes that hold all pods, in USD, or +Inf if no nodes can hold them.
@@ -45,8 +45,8 @@ func Cost(s *scheduling.Snapshot) (float64, error) {
 		}
 		node[set] = j.CheapestNode(pods)
 	}
-	// best[set] is the lowest total price of nodes that hold all pods of the set. To divide the set, one node holds the first pod of the
-	// set and possibly other pods; best of the remaining set is known.
+	// best[set] is the lowest total price of nodes that hold all pods of the set. In each division of the set, one node holds the first pod
+	// and possibly other pods. The value of best for the remaining pods is known already, because the remaining set has a smaller index.
 	best := make([]float64, 1<<n)
 	for set := 1; set < 1<<n; set++ {
 		best[set] = math.Inf(1)

@@ -73,7 +73,8 @@ func (a amounts) add(b amounts) {
 	}
 }
 
-// lacking returns the index of the first resource of which a has less than b needs, or -1 if a has enough of all resources.
+// lacking returns the index of the first resource of which the receiver has less than the parameter b requires, or -1 if the receiver has
+// enough of all resources.
 func (a amounts) lacking(b amounts) int {
 	for i := range a {
 		if b[i] > 0 && a[i] < b[i] {

@@ -42,7 +42,7 @@ func (b *binding) add(m *machine, pods []string) {
 	}
 }
 
-// stand adds the pods that already run on the existing node n, which was added last.
+// stand adds the pods that already run on the existing node n. The node n must be the last node that was added.
 func (b *binding) stand(n *scheduling.Node) {
 	for _, pod := range n.Pods {
 		if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
@@ -98,11 +98,11 @@ func (b *binding) bind(order []string) []string {
 func deferrals() []func(*candidate) bool {
 	return []func(*candidate) bool{
 		func(*candidate) bool { return false },
-		// Pods without rules about other pods need no particular place in the order. But rules of other pods may count them and then refuse
-		// those pods. So bind the pods without rules last.
+		// A pod without rules about other pods can be bound at any time. But if it is bound early, rules of other pods count it and may
+		// then refuse those pods. So bind the pods without rules last.
 		func(c *candidate) bool { return !c.kind.asks() },
-		// A planner may leave the zone of a new node open until it places a pod with a rule about zones on the node. It has not counted the
-		// pods placed before that pod by zone, so bind them last.
+		// A planner may leave the zone of a new node open until it places a pod with a rule about zones on the node. The planner has not
+		// counted the pods that it placed on the node before, because their zone was still open. So bind these pods last.
 		func(c *candidate) bool { return c.on.zoneless[c.key] },
 	}
 }
@@ -160,7 +160,7 @@ type candidate struct {
 }
 
 // bindAll binds as many pods as possible, and returns the refusals of the other pods. It does not try pods that their node can never
-// accept. Pods for which later returns true are tried after all others.
+// accept. Pods for which the function later returns true are tried after all other pods.
 func (b *binding) bindAll(waiting []*candidate, later func(*candidate) bool) []string {
 	var refused []string
 	var first, last []*candidate
@@ -203,7 +203,7 @@ func (b *binding) pass(waiting []*candidate) []*candidate {
 	}
 }
 
-// why says what keeps the pod from being bound to its node now, or returns "" if nothing does.
+// why says what keeps the pod from being bound to its node now, or returns "" if the pod can be bound.
 func (b *binding) why(c *candidate) string {
 	if i := c.on.free.lacking(c.need); i >= 0 {
 		return "no room: " + string(b.j.resources[i])
