@@ -156,7 +156,7 @@ func (b *burst) remember(t launch.Together, err error) {
 	}
 }
 
-// doubtOf returns the call of unknown outcome that contained the claim. It returns nil if there is no such call, or if the call was so long
+// doubtOf returns the call of unknown outcome that contained the claim. It returns nil if no such call is known, or if the call was so long
 // ago that its instances are visible by now.
 func (b *burst) doubtOf(uid types.UID) *doubt {
 	b.mu.Lock()

@@ -148,7 +148,7 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 			}
 		}
 	}
-	// These labels describe the actual instance, not the offerings that were allowed.
+	// The following labels describe the actual instance, not the offerings that the claim allowed.
 	for _, key := range []string{
 		awsv1.LabelPlacementGroupID, awsv1.LabelPlacementGroupPartition,
 		awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationType, awsv1.LabelCapacityReservationInterruptible, awsv1.LabelTopologyZoneID,

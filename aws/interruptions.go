@@ -39,7 +39,7 @@ func (p *Provider) assembleInterruptions() (err error) {
 func (p *Provider) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	if p.options.FindInstance == nil && p.machines.listen() {
 		if _, err := p.listInstances(ctx); err != nil {
-			return nil, err // without the list, a message about an unknown instance would be dropped
+			return nil, err // as long as the list of instances is missing, messages about the cluster's instances would be dropped
 		}
 	}
 	return p.interruptions.ReceiveInterruptions(ctx)

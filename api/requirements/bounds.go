@@ -14,7 +14,7 @@ type bounds struct {
 
 func (b bounds) any() bool { return b.hasLower || b.hasUpper }
 
-// crossed reports whether no integer can satisfy both bounds.
+// crossed reports whether the lower bound is above the upper bound, so that no integer satisfies both.
 func (b bounds) crossed() bool { return b.hasLower && b.hasUpper && b.lower > b.upper }
 
 // tighten returns the conjunction: the larger lower bound and the smaller upper bound.

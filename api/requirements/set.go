@@ -138,7 +138,7 @@ func (s Set) All(yield func(Requirement) bool) {
 
 // Equal reports whether both sets have equal requirements.
 func (s Set) Equal(o Set) bool {
-	// Copies of one set share the same list.
+	// Copies of a set share the list with the original set.
 	if len(s.reqs) == len(o.reqs) && (len(s.reqs) == 0 || &s.reqs[0] == &o.reqs[0]) {
 		return true
 	}

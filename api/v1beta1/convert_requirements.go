@@ -50,8 +50,8 @@ func requirementsFromHub(requirements []v1.NodeSelectorRequirementWithMinValues,
 	return out
 }
 
-// strictOperator returns the operator and values of v1beta1 with the same meaning; if v1beta1 has none, it returns its arguments. Labels in
-// comparisons have non-negative whole numbers as values, so "at least 0" allows all of them.
+// strictOperator returns the operator and values of v1beta1 with the same meaning as its arguments. If v1beta1 has no such operator, it
+// returns its arguments. Labels in comparisons have non-negative whole numbers as values, so "at least 0" allows all of them.
 func strictOperator(operator corev1.NodeSelectorOperator, values []string) (corev1.NodeSelectorOperator, []string) {
 	if (operator != operatorGte && operator != operatorLte) || !oneWholeNumber(values) {
 		return operator, values

@@ -57,8 +57,8 @@ func (c *NodeClaim) Validate() field.ErrorList {
 	return append(same.Validate(), validateSpec(&c.Spec, field.NewPath("spec"))...)
 }
 
-// anyReference returns a reference that v1 accepts. It replaces references of v1beta1, which have other rules, before v1's rules check the
-// object.
+// anyReference returns a reference that v1 accepts. This reference replaces the one of v1beta1, for which v1 has other rules, before v1's
+// rules check the object.
 func anyReference() v1.NodeClassReference {
 	return v1.NodeClassReference{Group: "any.example", Kind: "Any", Name: "any"}
 }

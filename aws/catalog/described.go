@@ -80,7 +80,7 @@ func (d *Description) zones(c *Catalog) map[string]int {
 	return index
 }
 
-// check checks one type in the same way as New.
+// check checks one type by the same rules as New.
 func (c *Catalog) check(t *Type, i int) error {
 	if t.Name == "" {
 		return &FieldError{Type: fmt.Sprintf("types[%d]", i), Field: "name", Problem: "must not be empty"}

@@ -354,7 +354,8 @@ func deepCopy(o Object) Object {
 	return copied
 }
 
-// generatedName returns a name that is short enough for an object: a longer one is cut, and a hash of the whole makes it unique.
+// generatedName returns a name that is short enough for an object. A name that is too long is cut, and a hash of the whole name is
+// appended, so that it stays unique.
 func generatedName(name string) string {
 	const most = 253
 	if len(name) <= most {

@@ -86,7 +86,7 @@ func policies(a account) ([]Policy, error) {
 }
 
 // divide distributes statements over as many documents as they need, keeping their order. It divides a statement that is too large for one
-// document into several, each with a part of the resources; together the parts allow the same as the statement.
+// document into several statements, each with a part of the resources. Together these statements allow the same as the original.
 func divide(statements []Statement) []Document {
 	var out []Document
 	for len(statements) > 0 {

@@ -11,8 +11,8 @@ type family struct {
 	eniLimitedPods bool
 	// podsPerCore means that the family supports the kubelet setting of this name.
 	podsPerCore bool
-	// reservedFromENIs means that memory for Kubernetes' daemons is computed from the ENI-limited number of pods, whatever the pod limit
-	// is. If it is false, this memory is computed from the pod limit.
+	// reservedFromENIs means that memory for Kubernetes' daemons is computed from the number of pods that the network interfaces allow,
+	// whatever the pod limit is. If it is false, this memory is computed from the pod limit.
 	reservedFromENIs bool
 	// ephemeralDevice is the device with the kubelet's root; empty if unknown.
 	ephemeralDevice string

@@ -130,8 +130,8 @@ func (p *plan) reservationOf(t *catalog.Type, c capacity) reservation {
 	return reservation{milliCPU: reservedMilliCPU(p.vcpus(t)), memoryMiB: 11*pods + 255}
 }
 
-// reservedMilliCPU reserves 6 % of the first vCPU, 1 % of the second, 0.5 % of the third and fourth and 0.25 % of the
-// others, each share truncated to whole milli-CPU: the rule of the EKS images' bootstrap.
+// reservedMilliCPU reserves 6 % of the first vCPU, 1 % of the second, 0.5 % of the third and fourth and 0.25 % of all further vCPUs. Each
+// share is truncated to whole milli-CPU. This is the rule of the EKS images' bootstrap.
 func reservedMilliCPU(vcpus int64) int64 {
 	total := vcpus * 1000
 	reserved, from := int64(0), int64(0)

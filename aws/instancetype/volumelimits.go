@@ -26,9 +26,9 @@ const (
 // primary interface, local NVMe disks and accelerators, minus:
 //
 //   - the volumes with which it boots, including the root;
-//   - if interfaces and volumes share slots, all interfaces except the primary one. The driver counts those that are attached when it
-//     starts, but the VPC CNI attaches more for new pods, and these take slots from volumes. So ebsLimit counts the interfaces that are
-//     needed if each volume belongs to a different pod, plus warmInterfaces;
+//   - if interfaces and volumes share slots, all interfaces except the primary one. The driver counts the interfaces that are attached when
+//     it starts. But the VPC CNI attaches more interfaces for new pods, and these use slots that volumes could use. So ebsLimit counts the
+//     interfaces that are needed if each volume belongs to a different pod, plus warmInterfaces;
 //   - on Xen, disks of the instance store that are not NVMe: there the limit applies to block devices of any kind.
 //
 // The result is at least 1, like the number that the driver reports. A driver that runs with --volume-attach-limit or

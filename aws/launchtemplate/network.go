@@ -24,7 +24,8 @@ func (p *plan) networkInterfaces(efas int32) []ec2types.LaunchTemplateInstanceNe
 		}
 	case efas > 0:
 		for card := range efas {
-			// The first device of the first card is the primary interface. On the other cards, device index 0 stays unused.
+			// The first device of the first card is the primary interface. On network cards other than the first, device index 0 stays
+			// unused.
 			entry := p.networkInterface(min(card, 1), true)
 			kind := "efa"
 			entry.NetworkCardIndex, entry.InterfaceType = &card, &kind

@@ -95,7 +95,7 @@ func (v *verifier) checkInstance(claim *v1.NodeClaim, class *awsv1.EC2NodeClass,
 	// Placement groups are not read, so ignore differences of placement groups.
 	for _, d := range nodeclass.Differences(nodeclass.Launched{Instance: i, Annotations: claim.Annotations}, expected) {
 		if d.Field == "spec" {
-			continue // the hash was compared before
+			continue // differences of the class's hash were already reported
 		}
 		v.report.found(SeverityWarning, CheckDrift, object, d.Field, "drawknife replaces the node within the budgets of its pool", "instance %s differs from its class: %s", id, d)
 	}

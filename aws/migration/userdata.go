@@ -54,7 +54,7 @@ func (v *verifier) checkOwnUserData(class *awsv1.EC2NodeClass) {
 		return
 	}
 	has, want := newReading(), newReading()
-	for _, p := range ours[:max(len(ours)-1, 0)] { // drawknife generates the last part itself
+	for _, p := range ours[:max(len(ours)-1, 0)] { // the last part is not the user's: drawknife generates it
 		has.part("part", p.body)
 	}
 	for _, p := range theirs {

@@ -94,7 +94,7 @@ func (l *lab) manyAtOnce() {
 	all.Wait()
 }
 
-// stallTime is how long other calls may take while one call is stalled. It is in real time. It is long, because a busy computer is slow.
+// stallTime is how long other calls may take while one call is stalled. The time is real time. It is long, because a busy computer is slow.
 const stallTime = 10 * time.Second
 
 // hangTime is how long, in real time, a call may take to reach the point where it is stalled. If it takes longer, the test does not notice

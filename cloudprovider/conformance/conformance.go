@@ -165,8 +165,8 @@ type session struct {
 	factory Factory
 	options Options
 	report  Report
-	// histories has the verdicts of the random histories with and without faults. Each of the two kinds runs once, for all clauses that it
-	// can break.
+	// histories has the verdicts of the random histories with and without faults. Histories without faults and histories with faults each
+	// run once, for all clauses that they can break.
 	histories map[callFaults]*verdict
 	counter   counter
 	// ranOut is set once a wait in real time has timed out; longest is the longest successful wait, in nanoseconds.

@@ -37,7 +37,7 @@ func (s *session) fromHistories(l *lab, id string) {
 		return
 	}
 	for _, f := range []callFaults{noFaults, someFaults} {
-		// If a clause fails without faults, the histories with faults are not run, because they would fail as well.
+		// If a clause fails in the histories without faults, the histories with faults are not run, because they would fail as well.
 		if f == someFaults && (l.Inject == nil || s.histories[noFaults].clause != "") {
 			continue
 		}

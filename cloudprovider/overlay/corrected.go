@@ -51,7 +51,7 @@ func (c *corrected) overlaid() Overlaid {
 	return o
 }
 
-// workshop makes the changed copies for one result. It makes each copy only once.
+// workshop makes the changed copies for one result. It makes each different copy only once.
 type workshop struct {
 	result, previous *Result
 	sources          map[source]string

@@ -142,7 +142,7 @@ type termField struct {
 	given bool
 	// alone means that no other field may be set together with this one.
 	alone bool
-	// narrows means that this field is not enough by itself.
+	// narrows means that a term with only this field is invalid: the field must be combined with others.
 	narrows bool
 }
 

@@ -177,8 +177,8 @@ func back(in *v1beta1.EC2NodeClass, out *AWSNodeTemplate, kept *earlier, spec *f
 	}
 }
 
-// collapse converts terms to one selector map: any number of ids, or one term with other conditions. A selector map can't express other
-// terms.
+// collapse converts terms to one selector map: any number of ids, or one term with other conditions. A selector map can't express any other
+// list of terms.
 func collapse(terms []term, path *field.Path, warnings *conversion.Recorder) map[string]string {
 	if len(terms) == 0 {
 		return nil

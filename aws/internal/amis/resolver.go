@@ -103,7 +103,8 @@ func (r *Resolver) resolveAlias(ctx context.Context, term int, alias awsv1.Alias
 	}
 	var result Result
 	var ids []string
-	// sets has the requirements of each image; if several parameters name an image, it has the requirements of all these parameters.
+	// sets has the requirement sets of each image, by image id. If several parameters name an image, it has the sets of all these
+	// parameters.
 	sets := make(map[string][][]corev1.NodeSelectorRequirement)
 	outcomeOf := make(map[string][]int)
 	for _, p := range parameters {

@@ -118,8 +118,8 @@ func (f *Finder) ask(ctx context.Context, hostID string) (map[place]int, error) 
 	return free, err
 }
 
-// add adds the room of a host. A host may take several types of its family, which share its cores: each of these types is then listed with
-// all of the room.
+// add adds the room of a host. A host may accept several types of its family, which share its cores. EC2 then lists each of these types as
+// if it could use all of the free cores.
 func add(free map[place]int, h *ec2types.Host) {
 	if h.State != "" && h.State != ec2types.AllocationStateAvailable || h.AvailableCapacity == nil {
 		return

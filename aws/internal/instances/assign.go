@@ -12,7 +12,7 @@ import (
 
 // assignWindow is how long after its launch a batch is assigned if EC2 launched only a part of its instances. EC2 shows an instance for
 // about an hour after its termination. During assignWindow every process therefore sees all instances of the batch and assigns them in the
-// same way. A claim without an instance is deleted before this time is over.
+// same way. A claim without an instance is deleted before assignWindow is over.
 const assignWindow = 45 * time.Minute
 
 // Batch returns the batch with which the instance was launched, by its tags. It returns false if the instance was launched for one claim.
@@ -104,8 +104,8 @@ func (c *Client) openBatches() (open []Instance, known bool) {
 	return c.open, !c.openedAt.IsZero() && age >= 0 && age < openFor
 }
 
-// splitOpen separates instances of batches that are not yet tagged with their own claims (open) from the rest, and remembers open for
-// openBatches.
+// splitOpen separates instances of batches that are not yet tagged with their own claims (the result open) from all other instances. It
+// remembers the list open for openBatches.
 func (c *Client) splitOpen(found []Instance) (rest, open []Instance) {
 	for _, i := range found {
 		if i.Tags[launch.TagNodeClaimUID] == launch.Batched {

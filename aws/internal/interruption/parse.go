@@ -87,8 +87,8 @@ type instanceDetail struct {
 	State      string `json:"state"`
 }
 
-// healthDetail is the content of an AWS Health event. Its explanation is parsed separately, so that an unreadable explanation does not
-// affect the rest.
+// healthDetail is the content of an AWS Health event. Its explanation is parsed separately, so that the event can be used even if the
+// explanation is unreadable.
 type healthDetail struct {
 	Service           string `json:"service"`
 	EventTypeCategory string `json:"eventTypeCategory"`

@@ -90,7 +90,7 @@ func (s *Source) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Inte
 	}
 }
 
-// receive reads the queue once, returns the messages about instances of the cluster, and removes the others.
+// receive reads the queue once, returns the messages about instances of the cluster, and removes all other messages from the queue.
 func (s *Source) receive(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	url, err := s.queueURL(ctx)
 	if err != nil {

@@ -25,7 +25,8 @@ const completed = "[Completed]"
 // statusMemory contains what the source knows from polls of EC2. The source's lock guards it.
 type statusMemory struct {
 	next time.Time
-	// dealtWith are findings that were acknowledged and have not ended. They are reported again only if they end and begin again.
+	// dealtWith are findings that were acknowledged and have not ended. Such a finding is reported again only after it has ended and begun
+	// again.
 	dealtWith map[string]bool
 	// told are findings that were reported to OnUnhealthy and have not ended.
 	told map[string]bool
@@ -67,7 +68,7 @@ func (s *Source) poll(ctx context.Context) ([]cloudprovider.Interruption, error)
 	return s.findings(ctx, statuses), nil
 }
 
-// pollDue reports whether a poll is due. If it returns true, the caller must poll, and other callers get false.
+// pollDue reports whether a poll is due. If it returns true, the caller must poll. Until then, it returns false to other callers.
 func (s *Source) pollDue() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -81,7 +81,7 @@ func (a *attempts) generation(uid types.UID) int {
 	return a.of(uid, a.now()).generation
 }
 
-// succeed remembers instances. The token of these instances is used up: a launch after they are gone needs another token.
+// succeed remembers instances. The client token of these instances is used up: a launch after these instances are gone needs a new token.
 func (a *attempts) succeed(uid types.UID, launched ...*Instance) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

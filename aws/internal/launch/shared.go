@@ -10,7 +10,7 @@ import (
 
 // A fleet launches into one reservation. If no reservation has room for all claims of a launch with Whole, but several have room together,
 // each of these reservations gets a part of the claims, which is launched by a separate fleet. If one fleet fails, the caller terminates
-// the instances of the other fleets. Each part is a separate batch, so its instances are found and assigned like those of any other batch.
+// the instances of the other fleets. Each part is a separate batch, so its instances are found and assigned as in every batch.
 
 // shares divides the claims among the reservations that suit them. In launch order, each reservation gets as many claims as it has room
 // for. The reservations may be of different types, zones and kinds. It returns nil if the reservations have too little room for all claims.

@@ -102,7 +102,7 @@ func (l *Launcher) launchTogether(ctx context.Context, t Together) ([]*Instance,
 	return f.inOrder(t.NodeClaims, launched), err
 }
 
-// tryWay makes CreateFleet calls until one of them has a definite answer, but at most mostCalls.
+// tryWay makes CreateFleet calls until a call has a definite answer, but at most mostCalls calls.
 func (l *Launcher) tryWay(ctx context.Context, f *flight, generation int) ([]*Instance, int, error) {
 	for calls := 0; ; calls++ {
 		launched, again, err := l.try(ctx, f, generation)

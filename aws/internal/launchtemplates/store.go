@@ -19,8 +19,8 @@ const (
 	DefaultMaxTemplates = 500
 	// DefaultParallelism is the number of calls that one Ensure, Sweep or deletion makes at once.
 	DefaultParallelism = 8
-	// minIdle is how long a template must have been unused before it may be deleted because there are too many: a launch that uses it may
-	// be in progress.
+	// minIdle is how long a template must have been unused before it may be deleted because there are too many templates. A launch may
+	// still be in progress with a template that was used more recently.
 	minIdle = time.Minute
 )
 

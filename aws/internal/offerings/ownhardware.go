@@ -85,7 +85,8 @@ func tenancyIn(setting string, r awsv1.CapacityReservation) string {
 }
 
 // sameTenancy reports whether instances of the shape can use the reservation. If NodeClaims choose the tenancy, a launch uses shared
-// hardware unless its claim excludes shared hardware. The view for such a claim is one for dedicated hardware.
+// hardware unless its claim excludes shared hardware. A claim that excludes shared hardware has its own view, whose setting is dedicated
+// hardware.
 func sameTenancy(shape *instancetype.Shape, r awsv1.CapacityReservation) bool {
 	return shape.Dedicated() == (r.Tenancy == awsv1.TenancyDedicated)
 }

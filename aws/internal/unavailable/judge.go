@@ -124,7 +124,7 @@ func Judge(f Failure) Effect {
 		return e
 	}
 	if f.Code == codeNoAddresses && f.SubnetID != "" {
-		// EC2 may still have capacity for the type: classes with other subnets in that zone can launch it.
+		// EC2 may still have capacity for the type, so node classes with other subnets in that zone can launch it.
 		e.Subnets = []string{f.SubnetID}
 		return e
 	}

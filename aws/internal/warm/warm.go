@@ -214,7 +214,7 @@ func Tend(kept []instances.Instance, classOf func(name string) (class *awsv1.EC2
 		}
 		size, err := Size(class)
 		if err != nil {
-			continue // the annotation is invalid: instances that were kept under the former annotation stay
+			continue // the annotation is invalid, so instances that were kept for an earlier annotation stay
 		}
 		mark, _ := i.Mark()
 		if count[i.NodeClass()] >= size || ClassHash(mark) != hash || !current(i, class) || now.Sub(i.LaunchTime) >= MaxAge {

@@ -135,7 +135,7 @@ func shiftsOf(out *arczonalshift.GetManagedResourceOutput) map[string]time.Time 
 	return shifts
 }
 
-// change returns the difference from the zones of the last change. The caller holds the lock.
+// change returns the zones whose shifts have started or ended since the last change. The caller holds the lock.
 func (w *Watcher) change() Change {
 	s := w.snapshot(w.now())
 	var c Change
