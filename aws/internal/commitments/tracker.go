@@ -115,7 +115,7 @@ func (t *Tracker) next() time.Time {
 	return at
 }
 
-// read reads commitments and the instances that use them, and publishes the commitments and their use.
+// read reads commitments and the instances that use them, and publishes the commitments and these instances.
 func (t *Tracker) read(ctx context.Context, now time.Time) error {
 	out := &commitments.Account{ReadAt: now}
 	reserved, err := t.reserved(ctx, out)

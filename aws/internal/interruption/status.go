@@ -68,7 +68,7 @@ func (s *Source) poll(ctx context.Context) ([]cloudprovider.Interruption, error)
 	return s.findings(ctx, statuses), nil
 }
 
-// pollDue reports whether a poll is due. If it returns true, the caller must poll. Until then, it returns false to other callers.
+// pollDue reports whether a poll is due. If it returns true, the caller must poll. All calls before the next poll is due then return false.
 func (s *Source) pollDue() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
