@@ -28,7 +28,7 @@ type Maker struct {
 	// PoolIndex maps each pool to its number.
 	PoolIndex map[v1.PoolKey]int
 	// DevicesOf writes to free how many devices of the named node are free, in addition to its other amounts. allocatable is the node's
-	// allocatable. It is nil if no pod claims devices.
+	// allocatable. DevicesOf is nil if no pod claims devices.
 	DevicesOf func(node string, allocatable corev1.ResourceList, free []int64)
 }
 
@@ -69,7 +69,7 @@ func (m *Maker) Node(n *planning.Node, view *View, classes []int32, on likeness.
 // Arena allocates lists of pods from one large slice each.
 type Arena struct{ bound, movable []Pod }
 
-// NewArena makes an arena for the given number of pods. Lists that no longer fit are allocated separately.
+// NewArena makes an arena for the given number of pods. Lists that no longer fit into these slices are allocated separately.
 func NewArena(pods int) *Arena {
 	return &Arena{make([]Pod, 0, pods), make([]Pod, 0, pods)}
 }
@@ -111,8 +111,8 @@ func (m *Maker) chargePods(n *planning.Node, classes []int32, on likeness.NodePo
 	}
 }
 
-// awaited reports whether an ended pod of a StatefulSet is being deleted. A StatefulSet creates the successor only after the deletion, and
-// the successor needs a place.
+// awaited reports whether an ended pod of a StatefulSet is being deleted. The StatefulSet creates a pod with the same name only after the
+// deletion, and that pod needs a node.
 func awaited(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
 		return o.Kind == "StatefulSet" && o.APIVersion == appsv1.SchemeGroupVersion.String()
@@ -120,7 +120,7 @@ func awaited(pod *corev1.Pod) bool {
 }
 
 // reserveDaemons reserves room for DaemonSet pods that belong on the node but are not bound to it yet. For each DaemonSet, it reserves the
-// requests of its pod minus those of its pods on the node.
+// requests of one pod, minus the requests of the DaemonSet's pods that are already on the node.
 func (m *Maker) reserveDaemons(n *planning.Node, group int32, classes []int32, free []int64) {
 	if len(m.DaemonSets) == 0 {
 		return

@@ -23,7 +23,7 @@ type Node struct {
 	Bound, Movable []Pod
 	// Over is the amount by which each resource of the node is overcommitted. It is nil if no resource is overcommitted.
 	Over []int64
-	// Capacity counts towards the pool's limits.
+	// Capacity is the node's capacity, which counts towards the pool's limits.
 	Capacity corev1.ResourceList
 }
 

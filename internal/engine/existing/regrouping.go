@@ -7,24 +7,25 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Regrouping finds the current groups of unchanged nodes. While pods ask about the same labels, the nodes of a group stay in one group.
-// Otherwise nodes are grouped by their previous group and by the labels that pods did not ask about before. This is much faster than
-// comparing all labels.
+// Regrouping finds the current groups of unchanged nodes. While pods ask about the same labels, the nodes of a group stay in one group. If
+// pods ask about other labels, nodes are grouped by their previous group and by the labels that pods newly ask about. This grouping is much
+// faster than comparing all labels of the nodes.
 type Regrouping struct {
 	*Groups
 	was []Group
-	// fresh lists the labels that pods did not ask about before, as nodes may spell them. Same means that pods ask about the same labels as
-	// before.
+	// fresh lists the labels that pods newly ask about, as nodes may spell them. Same means that pods ask about the same labels as when the
+	// old groups were made.
 	fresh []string
 	Same  bool
-	// renumbered contains the new numbers of groups, from 1, if Same is set. Otherwise byLabels contains the numbers.
+	// If Same is set, renumbered has the new number of each old group, counted from 1; 0 means that the group has no new number yet. If
+	// Same is not set, byLabels contains the new numbers.
 	renumbered []int32
 	byLabels   map[string]int32
 	buf        []byte
 }
 
-// NewRegrouping returns a Regrouping from the groups was to the groups next. asked has the labels that pods asked about when the old groups
-// were made.
+// NewRegrouping returns a Regrouping. The parameter was has the old groups, and next receives the new groups. asked has the labels that
+// pods asked about when the old groups were made.
 func NewRegrouping(next *Groups, was []Group, asked map[string]bool) *Regrouping {
 	r := &Regrouping{Groups: next, was: was, Same: maps.Equal(asked, next.Asked)}
 	if r.Same {

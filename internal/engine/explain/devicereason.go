@@ -19,7 +19,8 @@ import (
 const maxDeviceTypes = 200
 
 // missingDevices examines the instance types that the pool and the pods allow. It returns the name of the type that is closest to meeting
-// the class's claims, and the devices that this type lacks. Both are empty if some type has the devices: then another check fails.
+// the class's claims, and the devices that this type lacks. Both results are empty if some type has the devices, because then another check
+// fails.
 func (x *explainer) missingDevices(at int32, p *nodepool.Pool) (string, *devices.Miss) {
 	if x.m.Devices == nil || !likeness.ClaimsDevices(&x.c.Sample.Spec) {
 		return "", nil
@@ -77,8 +78,8 @@ func (x *explainer) allowedVariants(at int32, p *nodepool.Pool) []int {
 
 // cureOfDevices replaces a miss that asks the pod to give up all devices of a kind by a miss that says how to change the claim's request.
 // Giving up only some of the devices would not help, because no device meets the request. missed says why devices don't meet the claims. If
-// it is nil, it is computed for a miss on an existing node. It returns all other misses unchanged, and also this miss if it knows no other
-// cure.
+// missed is nil and the miss concerns an existing node, cureOfDevices computes missed. It returns the miss unchanged if the miss is of
+// another kind, or if no such change is known.
 func (x *explainer) cureOfDevices(miss *planning.NearestMiss, missed *devices.Miss) *planning.NearestMiss {
 	if miss == nil || miss.Code != planning.MissResourceGivenUp || miss.Also != nil || !onlyDevices(miss) {
 		return miss

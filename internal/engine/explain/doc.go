@@ -9,8 +9,8 @@
 // check: these are the nearest misses. Then single changes are tried in the order of planning.MissCode, and then some pairs of changes.
 // Unknown names are compared with known names. Existing nodes go through the same checks.
 //
-// The cost: for each class one pass over the rows and slots of each pool, with a bounded number of checks. Parts that classes have in
-// common are computed once.
+// The cost: for each class, one pass over the instance types and offerings of each pool, with a limited number of checks. Parts that
+// classes have in common are computed once.
 package explain
 
 import "github.com/drawknife/drawknife/internal/engine/trial"

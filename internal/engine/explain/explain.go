@@ -217,8 +217,8 @@ type demand struct{ own, volumes match.Needs }
 
 func (d demand) both() match.Needs { return d.own.And(d.volumes) }
 
-// maxDemands is the maximum number of alternatives that are examined in a pool that accepts them, and the maximum number for which changes
-// are tried.
+// maxDemands is the maximum number of a class's alternatives that are examined for one pool, not counting those that the pool excludes. It
+// is also the maximum number of alternatives for which changes are tried.
 const maxDemands = 16
 
 // alternatives returns all demands of the shape for a new node. The pods' own needs and the needs of their volumes may contradict each

@@ -43,8 +43,8 @@ func (f *finding) worth(code planning.MissCode) bool {
 	return f.miss == nil || nearness(code) < nearness(f.miss.Code)
 }
 
-// cut returns the code of the miss for a request that is too large, and by which share it is too large. The code is empty if even a request
-// of 0 would be too large. It is also empty for the resource "pods", because each pod needs one.
+// cut returns the code of the miss for a request that is too large, and the share of the request that exceeds the free amount. The code is
+// empty if even a request of 0 would be too large. It is also empty for the resource "pods", because no pod can request less of it.
 func (x misses) cut(dim int, have int64) (planning.MissCode, float64) {
 	need := x.c.Requests[dim]
 	share := float64(need-have) / float64(need)
@@ -63,8 +63,8 @@ func (x misses) less(code planning.MissCode, dim int, have int64) *planning.Near
 	return &planning.NearestMiss{Code: code, Amounts: corev1.ResourceList{name: resources.Quantity(name, x.c.Requests[dim]-have)}}
 }
 
-// unruled checks whether topology rules would allow the pod in the given domains if rule r were left out. If so, and if this miss is nearer
-// than best, it stores the miss in best and returns it.
+// unruled checks whether topology rules would allow the pod in the given domains if rule r were left out. If they would, and if this miss
+// is nearer than the miss in best, it stores the new miss in best and returns it.
 func (x misses) unruled(best *finding, r *rule, domains []int32, of func(int32) topology.Tally, price int64) *planning.NearestMiss {
 	maxSkew, size := int32(0), float64(math.MaxInt32)
 	if r.kind == topology.Spread {
@@ -90,7 +90,7 @@ func (x misses) nearest(at int32, p *nodepool.Pool, best finding) *planning.Near
 		return best.miss
 	}
 	if match.Untolerated(x.s.Tolerations, p.Taints, true) != nil {
-		x.tolerating(&best, at, p) // any other change would also need this change
+		x.tolerating(&best, at, p) // any other change would also need this toleration
 		return best.miss
 	}
 	return x.nearestTolerated(at, p, best)
@@ -116,8 +116,8 @@ func (x misses) nearestTolerated(at int32, p *nodepool.Pool, best finding) *plan
 // fewDemands returns the first maxDemands of the demands.
 func (x misses) fewDemands() []demand { return x.demands[:min(len(x.demands), maxDemands)] }
 
-// would reports whether the candidate, which fitting found, would be a nearer miss than best, and whether it passes the checks that fitting
-// does not make.
+// would reports whether a candidate that the method fitting found is a nearer miss than best. The candidate must also pass the checks that
+// fitting omits: minValues and topology rules.
 func (x misses) would(best *finding, code planning.MissCode, q *question, cand *candidate) bool {
 	return best.nearer(code, 0, cand.price) && x.keepsVariety(q, cand) && ruleFaultsOf(x.explainer).admits(q, cand, false)
 }
@@ -146,8 +146,8 @@ func intolerable(tolerations []corev1.Toleration, taints []corev1.Taint) []corev
 	return out
 }
 
-// withoutVolumes searches for a node as if the pod's volumes could be used anywhere. The miss names a label of the places where they can be
-// used now.
+// withoutVolumes searches for a node as if the pod's volumes could be used anywhere. The miss names a label that determines where the
+// volumes can be used now.
 func (x misses) withoutVolumes(best *finding, at int32, p *nodepool.Pool) {
 	first := x.s.Volumes.Alternatives[0]
 	keys := x.fewKeys(p, first.Keys())
@@ -227,15 +227,15 @@ func (x misses) changedPool(p *nodepool.Pool, key string, wanted match.Needs) *n
 	return &out
 }
 
-// holdsDaemons reports whether the node of a changed pool has room for the pod and for its DaemonSet pods. Which DaemonSets run there
-// depends on the pool's labels.
+// holdsDaemons reports whether the node of a changed pool has room for the pod and for its DaemonSet pods. The pool's labels determine
+// which DaemonSets run on the node.
 func (x misses) holdsDaemons(q *question, cand *candidate, key, value string, known map[string][]daemonset.Mask) bool {
 	m := x.m
 	if len(m.DaemonSets) == 0 {
 		return true
 	}
 	if x.c.Topology != nil && slices.ContainsFunc(m.DaemonSets, func(d daemonset.Set) bool { return m.Classes[d.Class].Topology != nil }) {
-		return false // rules could depend on the DaemonSets; this is not worth computing
+		return false // topology rules could depend on the DaemonSet pods, and computing this is not worth its time
 	}
 	c := q.p.Table.Catalog
 	masks, ok := known[value]

@@ -17,13 +17,14 @@ import (
 // maxAlso limits Reason.Also.
 const maxAlso = 4
 
-// If no single change would give the pod a place in a pool, the pod has several faults. All of them are reported, and explain looks for two
-// changes that are enough together.
+// If no single change would give the pod a place in a pool, the pod has several faults. explain reports all of these faults, and looks for
+// two changes that are enough together.
 
 // pairFinding is the nearest pair of changes found so far: the field Also of miss has the second change.
 type pairFinding struct{ finding }
 
-// nearer reports whether a pair of changes with the codes a and b would be nearer than f. The larger of the two changes is compared first.
+// nearer reports whether a pair of changes with the codes a and b would be nearer than f. First the larger changes of both pairs are
+// compared, then the smaller ones.
 func (f *pairFinding) nearer(a, b planning.MissCode, size float64, price int64) bool {
 	if f.miss == nil {
 		return true
@@ -36,7 +37,7 @@ func (f *pairFinding) nearer(a, b planning.MissCode, size float64, price int64) 
 	return cmp.Or(cmp.Compare(far, otherFar), cmp.Compare(close, otherClose), cmp.Compare(size, f.size), cmp.Compare(price, f.price)) < 0
 }
 
-// take stores the pair first and second as the nearest miss. The new node is the node of second.
+// take stores the pair first and second as the nearest miss. The miss gets the instance type of second.
 func (f *pairFinding) take(first *planning.NearestMiss, second finding) {
 	also := *second.miss
 	first.InstanceType = also.InstanceType
@@ -47,8 +48,8 @@ func (f *pairFinding) take(first *planning.NearestMiss, second finding) {
 	f.finding = finding{miss: first, size: second.size, price: second.price}
 }
 
-// further adds to r the other failing checks, and pairs of changes that would be enough. It is used for pods that tolerate the pool's
-// taints and that no single change gives a place in the pool.
+// further adds to the reason r the other failing checks, and pairs of changes that would be enough. It is used if the pods tolerate the
+// pool's taints and no single change would give them a place in the pool.
 func (x misses) further(r *planning.Reason, at int32, p *nodepool.Pool) {
 	if p.Table == nil || x.brief {
 		return
@@ -83,10 +84,10 @@ func (x misses) furtherTaints(list []planning.Reason) {
 	}
 }
 
-// addAlso adds other to r.Also, with the reasons in other.Also. other must apply even without r.
+// addAlso adds the reason other to r.Also, with the reasons in other.Also. The reason other must also apply if r does not.
 func addAlso(r *planning.Reason, other planning.Reason) {
 	if other.Code == planning.ReasonNotPlaced || other.Code == planning.ReasonTopology && len(other.Rules) == 0 {
-		return // without r, other excludes no node
+		return // if r does not apply, the reason other excludes no node
 	}
 	also := other.Also
 	other.Also, other.NearestMiss, other.Pool = nil, nil, v1.PoolKey{}
@@ -135,8 +136,8 @@ func (x misses) honoursTaints() bool {
 }
 
 // likeButForTaints returns the index of the first pool that may differ only in taints and name from the pool with the index at. Both pools
-// must have no limits, the same minValues, and nodes with the same labels except for the pool's name. It returns at if there is no such
-// pool, or if pods require the label with the pool's name.
+// must have no limits, the same minValues, and nodes with the same labels except for the pool's name. It returns the same index if there is
+// no such pool, or if pods require the label with the pool's name.
 func (x *explanations) likeButForTaints(at int32) int32 {
 	if x.untainted == nil {
 		x.untainted = make([]int32, len(x.t.M.Pools))
@@ -153,8 +154,8 @@ func (x *explanations) likeButForTaints(at int32) int32 {
 	return x.untainted[at]
 }
 
-// furtherNeeds completes r, which names one requirement that the pool excludes. It adds the other requirements that the pool excludes, and
-// the checks that nodes would still fail if all of them were left out.
+// furtherNeeds completes the reason r, which names one requirement that the pool excludes. It adds the other requirements that the pool
+// excludes, and the checks that nodes would still fail if all these requirements were left out.
 func (x misses) furtherNeeds(r *planning.Reason, at int32, p *nodepool.Pool) {
 	d := x.demands[0]
 	refused := x.refusedKeys(p, d.own)

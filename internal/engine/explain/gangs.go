@@ -58,8 +58,8 @@ func (t Explaining) WriteGangs(ctx context.Context, out *planning.Plan) {
 	}
 }
 
-// reasonOf returns the reason why the gang has no place. If the gang alone has a place, the reason is that gangs that must be placed with
-// it have none.
+// reasonOf returns the reason why the gang has no place. If the gang alone has a place, the reason is that other gangs, which must be
+// placed together with it, have no place.
 func (t gangFaults) reasonOf(ctx context.Context, number int32, inDepth bool) *planning.GangReason {
 	x := t.M.Gangs
 	r := t.reason(ctx, number, inDepth)
@@ -178,8 +178,8 @@ func (t gangFaults) noDomain(ctx context.Context, number int32, inDepth bool, r 
 	}
 }
 
-// domainsCode returns GangDomainsForbidden if some domain has room for the gang but something other than room forbids it, and
-// GangDomainsTooSmall otherwise.
+// domainsCode returns GangDomainsForbidden if some domain has room for the gang but excludes it for another reason. Otherwise it returns
+// GangDomainsTooSmall.
 func (t gangFaults) domainsCode(number int32, r *planning.GangReason) planning.GangReasonCode {
 	room := func(reason planning.Reason) bool {
 		return reason.Code == planning.ReasonInstanceTypes || reason.Code == planning.ReasonExistingNodes || reason.Code == planning.ReasonReservationEnds
@@ -194,8 +194,8 @@ func (t gangFaults) domainsCode(number int32, r *planning.GangReason) planning.G
 	return planning.GangDomainsTooSmall
 }
 
-// couldHold reports whether existing or new nodes of the option have room for the pods of each class, so that something other than room may
-// keep the pods out.
+// couldHold reports whether existing or new nodes of the option have room for the pods of each class, so that only other reasons than room
+// may exclude the pods.
 func (t gangFaults) couldHold(number int32, o *model.GangOption) bool {
 	shares := t.M.Gangs.Ways[number].Ways[o.Way]
 	if !slices.ContainsFunc(shares, func(s state.Share) bool {
@@ -220,8 +220,8 @@ func (t gangFaults) fitsLoose(ctx context.Context, number int32) bool {
 	return t.FitsOption(ctx, number, o)
 }
 
-// fullestOption returns the option in which the most members have a place. If all is false, it tries only the option that Likeliest returns
-// first. It records the number of these members and the option's domains in the reason.
+// fullestOption returns the option in which the most members have a place. If the parameter all is false, it tries only the option that
+// Likeliest returns first. It records the number of these members and the option's domains in the reason.
 func (t gangFaults) fullestOption(ctx context.Context, number int32, all bool, r *planning.GangReason) *model.GangOption {
 	g := &t.M.Gangs.List[number]
 	options := g.Levels[0]
@@ -329,7 +329,7 @@ func (t gangFaults) raisedLimits(ctx context.Context, number, pool int32) (raise
 	return limitsList(limits, least), in
 }
 
-// lift adds the number by to each amount that the pool uses. The change is not recorded for rollback.
+// lift adds the value of by to the used amount of each of the pool's limits. A rollback of the trial does not undo this change.
 func (t gangFaults) lift(pool int32, by int64) {
 	for i := range t.S.Limits.Usage[pool] {
 		t.S.Limits.Usage[pool][i] += by

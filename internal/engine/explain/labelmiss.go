@@ -28,7 +28,7 @@ type valued struct {
 // keptValues is the number of values that are kept: one more than are named, to detect whether there are more.
 const keptValues = maxMissValues + 1
 
-// wants reports whether a node with this value and price would change the collection.
+// wants reports whether a node with this value and price would change the values or prices in v.
 func (v *valued) wants(value string, price int64) bool {
 	if at := slices.Index(v.values, value); at >= 0 {
 		return price < v.prices[at]
@@ -36,7 +36,7 @@ func (v *valued) wants(value string, price int64) bool {
 	return len(v.values) < keptValues || price < slices.Max(v.prices)
 }
 
-// tooDear returns the price at and above which no node changes the collection, whatever its value.
+// tooDear returns the price at and above which no node changes the values or prices in v, whatever value of the label the node has.
 func (v *valued) tooDear() int64 {
 	if len(v.values) == 0 || len(v.values) < min(v.most, keptValues) {
 		return market.NoPrice
@@ -59,7 +59,7 @@ func (v *valued) note(value string, price int64, cand *candidate) {
 	}
 }
 
-// take stores the collection in best as a miss with the code, if this miss is nearer.
+// take makes a miss with this code from the values in v, and stores it in best if it is nearer than the miss in best.
 func (v *valued) take(best *finding, code planning.MissCode, key string) {
 	if v.option == nil || !best.nearer(code, 0, v.least) {
 		return
@@ -77,7 +77,7 @@ func (v *valued) take(best *finding, code planning.MissCode, key string) {
 	*best = finding{miss: &planning.NearestMiss{Code: code, Key: key, Values: values[:min(len(values), maxMissValues)], MoreValues: more, InstanceType: v.option}, price: v.least}
 }
 
-// labelled groups the nodes that meet the question by their values of a label. allowed may exclude nodes.
+// labelled groups the nodes that meet the demand of q by their values of a label. The function allowed may exclude nodes.
 func (x misses) labelled(q *question, key string, allowed func(cand *candidate, value string) bool) *valued {
 	v := &valued{most: keptValues}
 	if q == nil {
@@ -138,8 +138,8 @@ func (x misses) withoutLabels(best *finding, at int32, p *nodepool.Pool) {
 const maxMissKeys = 64
 
 // deciding returns at most maxMissKeys of the keys: those where leaving out this single key may be enough for the pool to accept the needs.
-// If no node of the pool can meet the requirement on one label, only the key of this label may be enough. If there are several such labels,
-// no single key is enough.
+// If no node of the pool can meet the requirement on one label, leaving out any other label is not enough. If there are several such
+// labels, leaving out a single label is never enough.
 func (x misses) deciding(p *nodepool.Pool, n match.Needs, keys []string) []string {
 	switch refused := x.refusedKeys(p, n); {
 	case len(refused) > 1:
@@ -150,8 +150,8 @@ func (x misses) deciding(p *nodepool.Pool, n match.Needs, keys []string) []strin
 	return x.fewKeys(p, keys)
 }
 
-// fewKeys returns at most maxMissKeys of the keys. If there are more keys, it prefers keys in which the pool's nodes differ and keys that
-// the pool states, because other keys exclude no node.
+// fewKeys returns at most maxMissKeys of the keys. If there are more keys than that, it prefers keys for which the pool's nodes have
+// different values and keys that the pool states, because other keys exclude no node.
 func (x misses) fewKeys(p *nodepool.Pool, keys []string) []string {
 	if len(keys) <= maxMissKeys {
 		return keys
@@ -170,7 +170,7 @@ func (x misses) fewKeys(p *nodepool.Pool, keys []string) []string {
 	return out[:maxMissKeys]
 }
 
-// podSystem is the rule named in a MissLabel that the pod's operating system causes.
+// podSystem is the Rule of a MissLabel that is caused by the pod's spec.os.
 const podSystem = "spec.os"
 
 // blameSystem sets the rule of a miss for the operating system's label to podSystem if the pod's spec.os causes the miss: changing only

@@ -40,7 +40,7 @@ func (x nodeFaults) examplesOf(n *nodeExamples) (out []planning.NodeExample) {
 	return out
 }
 
-// example describes how the node fails the check. Its field Also describes how the node fails later checks.
+// example describes how the node fails the check. The example's field Also describes the later checks that the node fails.
 func (x nodeFaults) example(node int32, check planning.NodeCheck, f *nodeFailings) planning.NodeExample {
 	e := planning.NodeExample{Check: check, Node: x.m.Nodes[node].Name}
 	if check == planning.NodeUnavailable {
@@ -123,8 +123,8 @@ func (x nodeFaults) tooSmall(node int32, f *nodeFailings) planning.NodeExample {
 	return e
 }
 
-// refusingOn returns the rules each of which alone keeps the pods off the node: either only rules about host ports or only other rules. If
-// noticed is set, it leaves out spreads that ignore the node.
+// refusingOn returns the rules that, each alone, would keep the pods off the node. If the check is NodeHostPorts, it returns only rules
+// about host ports, otherwise only other rules. If noticed is set, it leaves out spreads that ignore the node.
 func (x nodeFaults) refusingOn(node int32, check planning.NodeCheck, noticed bool) []planning.Rule {
 	h := x.hostOf(node)
 	if h == nil || x.c.Topology == nil {

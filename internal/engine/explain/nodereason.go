@@ -12,18 +12,19 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxNodeLooks is the number of nodes that are examined for explanations.existing, for all classes together.
+// maxNodeLooks limits the nodes that the method existing examines: after this number, summed over all classes, it is not called for further
+// classes.
 const maxNodeLooks = 4 << 20
 
-// maxNodeTries is the maximum number of nodes per class for which existing checks whether topology rules would allow the pod after a
-// change.
+// maxNodeTries is the maximum number of nodes per class for which the method existing checks whether topology rules would allow the pod
+// after a change.
 const maxNodeTries = 64
 
 // maxExampleDims and maxExampleRules limit the text about an example node.
 const maxExampleDims, maxExampleRules = 3, 3
 
-// existing explains why no existing node can take the class. It counts the nodes by the first check that they fail, and adds an example for
-// each check and the nearest node.
+// existing explains why no existing node can take the class. It counts the nodes by the first check that they fail. It adds an example node
+// for each check, and the nearest miss.
 func (x nodeFaults) existing() planning.Reason {
 	n := &planning.RemovedNodes{Total: len(x.m.Nodes)}
 	if n.Total == 0 {
@@ -167,9 +168,9 @@ func (x nodeFaults) portTaken(node int32) bool {
 	})
 }
 
-// considerNode stores the node in best if the node fails only one check or only topology rules. It stores the node in two if the node fails
-// two checks and best is empty. It does so only if changes would give the pod a place on the node, and if the new miss is nearer than the
-// stored one.
+// considerNode stores the node in best if the node fails only one check or only topology rules. It stores the node in the parameter two if
+// the node fails two checks and best is empty. It does so only if changes would give the pod a place on the node, and if the new miss is
+// nearer than the stored one.
 func (x nodeFaults) considerNode(best *finding, two *pairFinding, node int32, f *nodeFailings) {
 	switch f.count() {
 	case 0:
@@ -224,7 +225,8 @@ func (x nodeFaults) codesFor(node int32, f *nodeFailings) (codes [2]planning.Mis
 }
 
 // changesFor returns the changes that would correct the node's failings, nearest first. There are fewer changes than failings if some
-// failings can't be corrected. If volumes keep the pods off the node, a change is only possible if the volumes' places are known.
+// failings can't be corrected. If volumes keep the pods off the node, a change is only possible if it is known on which nodes the volumes
+// can be used.
 func (x nodeFaults) changesFor(node int32, f *nodeFailings) (misses []*planning.NearestMiss) {
 	if f.tainted {
 		misses = append(misses, &planning.NearestMiss{Code: planning.MissToleration, Taints: x.taintsOf(node)})
@@ -275,8 +277,8 @@ func (x nodeFaults) hostOf(node int32) *topology.Host {
 	return &x.t.S.Topology.Hosts[node]
 }
 
-// countsWhoeverNotices returns the counts on a node as if no topology group ignored it: a spread of pods with other demands may include the
-// node.
+// countsWhoeverNotices returns the counts on a node as if no topology group ignored the node, because a spread of pods with other demands
+// may count it.
 func (x nodeFaults) countsWhoeverNotices(node int32) func(group int32) topology.Tally {
 	return func(group int32) topology.Tally {
 		out := x.t.S.Topology.Hosts[node].Of(group)

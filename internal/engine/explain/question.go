@@ -9,14 +9,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// question is a demand on a pool, or on a changed copy of a pool. It has no requests, so all classes of a shape share it.
+// question is a demand on a pool, or on a changed copy of a pool. It does not depend on the pods' requests, so all classes of a shape share
+// one question.
 type question struct {
 	p  *nodepool.Pool
 	at int32
-	// rows and slots meet the demand. assigned has the combinations of values for open labels that also meet it.
+	// rows and slots are the rows of the pool's table and the slots of its catalog that meet the demand. assigned has the combinations of
+	// values for open labels that meet the demand.
 	rows, slots bitset.Set
 	assigned    []nodepool.Assignment
-	// changed means that the pod's demands or the pool differ from the plan's, so spread rules may count other nodes.
+	// changed means that the pod's demands or the pool are not those of the plan, so spread rules may count other nodes than in the plan.
 	changed bool
 	// plain means that all types are in the same cell if they are bought in the same slot with the same assignment.
 	plain bool
@@ -38,8 +40,8 @@ type candidate struct {
 }
 
 // ask finds the nodes of a pool that meet the demand, ignoring resources. It returns nil if the pool itself excludes the demand. If the
-// answer is not cached, ask calls demand for the demand and the pool. This pool is the key's pool or a changed copy of it, or nil if there
-// is no question.
+// answer is not cached, ask calls the function demand, which returns the demand and the pool to examine. This pool is the pool of key or a
+// changed copy. If it is nil, ask returns nil.
 func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.Pool)) *question {
 	key.shape = x.c.Shape
 	if q, ok := x.questions[key]; ok {

@@ -47,7 +47,7 @@ type explanations struct {
 	twins     []int
 	questions map[questionKey]*question
 	cells     *layout.Cells // nil if there are no topology rules
-	// barred caches, by cell, whether a new node there would add a domain that is not allowed.
+	// barred caches, for each cell, whether a new node in the cell would add a domain that breaks a spread: see bars.
 	barred map[int32]bool
 	// looks is the number of nodes examined for nearest misses. nodeLooks is the number of existing nodes examined.
 	looks, nodeLooks int
@@ -57,7 +57,7 @@ type explanations struct {
 	everyone map[int32][]int32
 	// hosts caches the new nodes of questions, without pods.
 	hosts map[admission]topology.Host
-	// groups caches the failed checks of nodes by shape and group. rules caches properties of rules.
+	// groups caches, for each shape, the checks that each group of nodes fails. rules caches the descriptions of rules.
 	groups map[int32][]groupFailings
 	rules  map[ruleKey]planning.Rule
 	// untainted is indexed like Model.pools: see likeButForTaints. It is nil until it is needed.
@@ -93,7 +93,8 @@ type explainer struct {
 	s *podclass.Shape
 	// demands are the alternatives of the shape for a new node.
 	demands []demand
-	// awaits means that the pod may only be placed on a reservation. mayAwait means that this could be so with other demands.
+	// awaits means that the pod may only run on nodes of reservations. mayAwait means that awaits could be true if the pod had other
+	// demands.
 	awaits, mayAwait bool
 	// brief means that no nearest miss is searched.
 	brief bool
@@ -102,20 +103,20 @@ type explainer struct {
 	// beyondTaints caches results for pools whose taints the pods don't tolerate. Pools that differ only in taints share an entry, under
 	// the index of the first.
 	beyondTaints map[int32]toleratedPool
-	// tries is the number of further existing nodes for which rules may be checked as if something were changed.
+	// tries is the remaining number of existing nodes for which rules may be checked as if the pod or the node were changed.
 	tries int
 	// roomy has, for each table, the rows that have room for the pod.
 	roomy map[*nodepool.Table]bitset.Set
-	// admitted caches results of topology rules. byWay caches the results for the question wayOf by assignment and slot, if rules can't
-	// distinguish more.
+	// admitted caches whether topology rules allow the pod. byWay caches this for the nodes of the question wayOf, by assignment and slot,
+	// if rules can't distinguish nodes of the same assignment and slot.
 	admitted map[admission]bool
 	byWay    []verdict
 	wayOf    *question
 	// residents counts the DaemonSet pods of the candidate that is being checked.
 	residents int32
-	// varied caches whether the pool's minValues are kept, by site.
+	// varied caches, for each varietySite, whether the pool's minValues are met.
 	varied map[varietySite]bool
-	// lean has, for sites where minValues are not kept, the numbers of values in the order of the pool's minValues.
+	// lean has, for each varietySite that does not meet minValues, the number of values that were found for each of the pool's minValues.
 	lean map[varietySite][]int
 }
 
@@ -204,7 +205,8 @@ func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
 	return x.t.S.Limits.Reserved[id] < c.Reservations[id]
 }
 
-// varietySite identifies the nodes that can replace a candidate with a single pod of the class. row is 0 if it does not matter.
+// varietySite identifies the nodes that can replace a candidate with a single pod of the class. The field row is 0 if the result does not
+// depend on the row.
 type varietySite struct {
 	q                                 *question
 	row, slot, assign, cell, resident int32
@@ -247,11 +249,12 @@ func (x *explainer) varietySiteOf(q *question, cand *candidate) varietySite {
 	return site
 }
 
-// changed reports whether the pods are explained as if they required something else.
+// changed reports whether the explanation assumes other demands or tolerations of the pods, or a changed pool.
 func (x *explainer) changed(q *question) bool { return q.changed || x.loosely }
 
-// fitting calls see for the nodes that meet the question, have room for the pod, can be launched now within the pool's limits, and cost
-// less than *below. For the nodes that see uses, see itself must check keepsVariety and admits. see may lower *below.
+// fitting calls the function see for the nodes that meet the demand of q, have room for the pod, can be launched now within the pool's
+// limits, and cost less than *below. The function see must itself call keepsVariety and admits for the nodes that it uses. It may lower
+// *below.
 func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 	if q == nil {
 		return

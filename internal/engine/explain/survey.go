@@ -18,14 +18,16 @@ type survey struct {
 	*explainer
 	// came has, for each instance type, the first check that its best node fails.
 	came []check
-	// best is the nearest miss so far. outline is the incomplete miss of best, which nearest completes; of is its question.
+	// best is the nearest miss so far. outline is the incomplete description of this miss, which the method nearest completes. The field of
+	// is the question of this miss.
 	best    finding
 	outline planning.NearestMiss
 	of      *question
-	// rules concern the pod. refusing marks those that refuse an otherwise suitable node.
+	// rules are the topology rules that concern the pod. refusing is indexed like rules and marks the rules that refuse an otherwise
+	// suitable node.
 	rules    []rule
 	refusing []bool
-	// newDomain means that an otherwise suitable node would add a domain that is not allowed.
+	// newDomain means that an otherwise suitable node would add a domain that breaks a spread: see bars.
 	newDomain bool
 	ruled     map[ruleSite]bool
 	small     candidate // scratch
@@ -49,7 +51,7 @@ func (x *explainer) newSurvey(p *nodepool.Pool) *survey {
 	return v
 }
 
-// walk examines all nodes that meet the question.
+// walk examines all nodes that meet the demand of q.
 func (v *survey) walk(q *question) {
 	v.ruled = nil
 	roomy, over := v.roomyIn(q.p.Table), v.factsOf(q.at).over
@@ -78,8 +80,8 @@ func (v *survey) walk(q *question) {
 	}
 }
 
-// eachWay sets cand to each offering of row r that meets the question and calls see. If the offering is not available, cand.price is
-// market.NoPrice.
+// eachWay sets cand to each offering of row r that meets the demand of q, one after another, and calls the function see for each. If the
+// offering is not available, cand.price is market.NoPrice.
 func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 	row := &q.p.Table.Rows[r]
 	cand.row = r
@@ -98,8 +100,8 @@ func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 	}
 }
 
-// way returns the first check that a node with enough room fails if it is bought as cand's offering. closed means that the pool's limits
-// allow no further node of this row.
+// way returns the first check that a node with enough room would fail if it were bought as the offering of cand. closed means that the
+// pool's limits allow no further node of this row.
 func (v *survey) way(q *question, cand *candidate, closed bool) check {
 	reservable := v.reservable(q, cand.slot, v.awaits || (v.changed(q) && v.mayAwait))
 	switch {
@@ -134,7 +136,7 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 	return checksPassed
 }
 
-// noteVariety stores in found the counts of the node that comes closest to the pool's minValues.
+// noteVariety stores in v.found the numbers of values of the node that comes closest to the pool's minValues.
 func (v *survey) noteVariety(q *question, cand *candidate) {
 	found := v.lean[v.varietySiteOf(q, cand)]
 	sum := func(list []int) (n int) {
@@ -153,7 +155,7 @@ func (v *survey) isNearest(q *question, cand *candidate, code planning.MissCode,
 	return !v.brief && v.best.nearer(code, size, cand.price) && v.keepsVariety(q, cand) && ruleFaultsOf(v.explainer).admits(q, cand, false)
 }
 
-// take makes the node the nearest miss. Its text is made at the end, by nearest.
+// take makes the node the nearest miss. The method nearest completes the description of the miss at the end.
 func (v *survey) take(q *question, cand *candidate, code planning.MissCode, size float64) {
 	v.outline.Code, v.of = code, q
 	v.best = finding{&v.outline, size, cand.price, *cand}
@@ -204,8 +206,8 @@ func (v *survey) tooSmall(q *question, r int) {
 	})
 }
 
-// askRules finds the rules that refuse a node which passes all other checks, once for all nodes that rules treat alike. It also tries to
-// leave out each rule.
+// askRules finds the rules that refuse a node which passes all other checks, once for all nodes that rules treat alike. It also checks, for
+// each rule, whether leaving out this rule would be enough.
 func (v *survey) askRules(q *question, cand *candidate) {
 	if known := ruleFaultsOf(v.explainer).verdictOn(q, cand); known != nil {
 		if *known == verdictAsked {

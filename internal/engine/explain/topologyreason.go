@@ -77,7 +77,7 @@ func (r *rule) leftOutOf(o *topology.Groups) *topology.Groups {
 func (r *rule) aloneIn(o *topology.Groups, m *model.Model) *topology.Groups {
 	out := &topology.Groups{Owns: slices.DeleteFunc(slices.Clone(o.Owns), func(g int32) bool { return !topology.Contains(r.groups, g) })}
 	for _, g := range o.In {
-		// Spread and affinity count the pod itself, so these groups stay. Other rules that could refuse the pod are left out.
+		// Spread and affinity count the pod itself, so the groups of these kinds stay. Other rules that could refuse the pod are left out.
 		if kind := m.Topology[g].Kind; topology.Contains(r.groups, g) || (kind != topology.Anti && kind != topology.Exclusive) {
 			out.In = append(out.In, g)
 		}
@@ -114,7 +114,7 @@ func (x ruleFaults) admits(q *question, cand *candidate, loosely bool) bool {
 	return ok
 }
 
-// bars reports whether a new node in the cell would add a domain that is not allowed.
+// bars reports whether a new node in the cell would add a domain because of which a spread no longer allows an already placed pod.
 func (x *explanations) bars(cell int32) bool {
 	barred, known := x.barred[cell]
 	if !known {
@@ -124,7 +124,7 @@ func (x *explanations) bars(cell int32) bool {
 	return barred
 }
 
-// on adds the candidate with its DaemonSet pods to the trial, calls look, and removes it again.
+// on adds the candidate with its DaemonSet pods to the trial, calls the function look, and removes the candidate again.
 func (x ruleFaults) on(q *question, cand *candidate, look func(*topology.Host)) {
 	s := x.t.S.Topology
 	host := x.addNode(q, cand)
@@ -141,8 +141,8 @@ func (x ruleFaults) on(q *question, cand *candidate, look func(*topology.Host)) 
 	s.DropHost()
 }
 
-// addNode adds the candidate to the trial's nodes and returns its number. Rules see the node's labels. The labels are read once for all
-// nodes that rules treat alike.
+// addNode adds the candidate to the trial's nodes and returns its number. Topology rules depend on the node's labels. They are read once
+// for all nodes that rules treat alike.
 func (x ruleFaults) addNode(q *question, cand *candidate) int32 {
 	s, at := x.t.S.Topology, admission{q, ruleSite{cell: x.cellOf(q, cand), resident: q.p.Table.Rows[cand.row].Resident}}
 	if known, ok := x.hosts[at]; ok {
@@ -180,7 +180,8 @@ func (x ruleFaults) verdictOn(q *question, cand *candidate) *verdict {
 	return &x.byWay[cand.assign*slots+cand.slot]
 }
 
-// admitsAt reports whether a pod with these topology groups may run on a node that is in the given domains. of returns the counts.
+// admitsAt reports whether a pod with these topology groups may run on a node that is in the given domains. The function of returns the
+// counts of a topology group on the node.
 func (x ruleFaults) admitsAt(o *topology.Groups, domains []int32, of func(group int32) topology.Tally, loosely bool) bool {
 	if loosely {
 		if !x.spreadsLoosely(o, domains) {

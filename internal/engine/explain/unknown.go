@@ -70,7 +70,8 @@ func (x *explanations) stated(c *market.Catalog, key string) bool {
 	return typed || c.OfferingKeys[key]
 }
 
-// onSomeNode reports whether some node of the snapshot has the label. It asks the nodes' groups, which have the labels that pods require.
+// onSomeNode reports whether some node of the snapshot has the label. It examines the groups of nodes, which record the labels that pods
+// require.
 func (x *explainer) onSomeNode(key string) bool {
 	known, ok := x.onNodes[key]
 	if !ok {
