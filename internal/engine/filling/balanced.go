@@ -41,7 +41,8 @@ func (k *Packer) fillBalanced(o int32) int64 {
 }
 
 // skewedOf groups the option's items by the resource that they need most of. It sorts each group by how much more of this resource than of
-// other resources an item needs. Unbalanced items go first, while other items can balance them; the remaining items fit anywhere.
+// other resources an item needs. The most unbalanced items are placed first, while other items can still balance them. The most balanced
+// items are placed last, because they fit into any free room.
 func (k *Packer) skewedOf(o int32) [][]int32 {
 	if k.skewed[o] == nil {
 		opt := &k.p.Options[o]
@@ -84,8 +85,8 @@ func (k *Packer) byDominant(opt *pricing.Option, items []int32) [][]int32 {
 	return lists
 }
 
-// skewness returns the largest share of a resource that the need takes, minus the mean share of the other resources. The resource "pods"
-// does not count.
+// skewness returns the largest share of a resource that the need takes, minus the mean share of the other resources. It ignores the
+// resource "pods".
 func skewness(need, alloc []int64) float64 {
 	largest, sum, n := 0.0, 0.0, 0.0
 	for d, amount := range need {

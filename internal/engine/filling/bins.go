@@ -18,7 +18,7 @@ type Bin struct {
 	Option int32
 	Load   []pricing.Load // by item, ascending
 	used   []int64
-	worth  int64 // sum of count x value over the load
+	worth  int64 // the value of the pods in Load, summed over the items: count x value of one pod
 }
 
 // newBin returns a node of the option with the loads.

@@ -17,7 +17,7 @@ const (
 
 // packExactly replaces a packing of a few pods by the cheapest packing, if that is better. Of equally cheap packings it takes the one with
 // the fewest nodes. It finds the cheapest node that holds each subset of the pods, and from these the cheapest way to divide all pods. It
-// keeps rules about pods on one node. Rules about several nodes are already part of the options' places.
+// respects the rules about pods on one node. Rules about several nodes are already expressed by the places that each option can take.
 func (k *Task) packExactly(g *Bins) {
 	p := k.p
 	pods := g.pods()

@@ -64,9 +64,10 @@ const (
 	// goodSeed is a share: the initial packing is kept if it costs at most this share more than the lower bound. If prices are proportional
 	// to sizes, a packer by value does not come that close to the bound.
 	goodSeed = 1.0 / 22
-	// fewOptions is the maximum number of options with which balanced is tried, and with which fair can return true.
+	// fewOptions is the maximum number of options with which the method balanced is called, and with which the method fair can return true.
 	fewOptions = 256
-	// poorStart is a share: a packing that costs at most this share more than another packing is also refined.
+	// poorStart is a share: if the packer's packing costs at least this share more than the initial packing, First returns the initial
+	// packing instead of refining the packer's packing.
 	poorStart = 0.1
 	// fairStart is a share: if a packing of at least manyPods pods costs at most this share more than the lower bound, it is improved
 	// without first repacking its worst bins by value.

@@ -48,8 +48,8 @@ func (k *Task) holds(opt *pricing.Option, b *Bin) bool {
 	return true
 }
 
-// dropEmptiable removes bins if their whole load fits into the free room of other bins. It tries the 64 bins whose pods have the least
-// value, that with the least value first.
+// dropEmptiable removes bins if their whole load fits into the free room of other bins. It tries at most 64 bins: those whose pods have the
+// least value, starting with the bin of the least value.
 func (k *Task) dropEmptiable(g *Bins) {
 	order := make([]int, len(g.List))
 	for i := range order {
@@ -73,7 +73,8 @@ func (k *Task) dropEmptiable(g *Bins) {
 	g.List = kept
 }
 
-// spread moves the load of bin i to other bins that are not in gone, if all of it fits. Otherwise it changes nothing.
+// spread moves the load of bin i to other bins that are not in gone, if all of it fits. If some of the load does not fit, it changes
+// nothing.
 func (k *Task) spread(g *Bins, i int, gone []bool) bool {
 	p := k.p
 	type move struct {

@@ -15,9 +15,9 @@ const (
 	mergeRounds = 16
 )
 
-// merge puts the loads of two bins onto one node if that costs less than both. A packer by value misses this if each of two small nodes has
-// more value for its price, but one large node would leave less room unused. It examines pairs of the bins whose price exceeds the value of
-// their pods most. The pair that saves most is merged first.
+// merge puts the loads of two bins onto one node if that costs less than both. A packer by value misses such a merger if each of two small
+// nodes has more value for its price, but one large node would leave less room unused. It examines pairs of the bins whose price exceeds
+// the value of their pods most. The pair that saves most is merged first.
 func (k *Task) merge(ctx context.Context, g *Bins) {
 	for range mergeRounds {
 		if len(g.List) < 2 || ctx.Err() != nil || !k.mergeOnce(g) {
@@ -43,7 +43,7 @@ func (k *Task) mergeOnce(g *Bins) bool {
 			copy(used, g.List[i].used)
 			resources.AddScaled(used, g.List[j].used, 1)
 			if !k.anyHas(used, price-best) {
-				continue // no cheaper node has room, so the loads need not be joined; this is so for most pairs
+				continue // no cheaper node has room for both loads; this saves joining the loads of most pairs
 			}
 			both := k.together(&g.List[i], &g.List[j])
 			if o, saved := k.oneFor(&both, price); o >= 0 && saved > best {

@@ -88,7 +88,7 @@ func (k *Packer) Pack(ctx context.Context) *Bins {
 	out := &Bins{}
 	k.queue = k.queue[:0]
 	for o := range k.p.Options {
-		// The proof of the values limits the value that an option can hold, so most options are never checked.
+		// k.v.Ratio is an upper bound on the value per dollar of any filling of the option. So most options are never filled.
 		k.queue = append(k.queue, offer{option: int32(o), ratio: k.v.Ratio[o] * 1.001, worth: 1 << 62})
 	}
 	heap.Init(&k.queue)
@@ -172,7 +172,7 @@ func (k *Packer) begin(opt *pricing.Option) {
 	}
 }
 
-// add puts up to most pods of the item on the node that is being filled, and returns their value.
+// add puts pods of the item on the node that is being filled, at most as many as the parameter most says, and returns their value.
 func (k *Packer) add(i int32, most int) int64 {
 	it := &k.p.Items[i]
 	n := resources.HowMany(it.Need, k.free, min(most, it.PerNode))
@@ -187,7 +187,7 @@ func (k *Packer) add(i int32, most int) int64 {
 	}
 	resources.AddScaled(k.free, it.Need, -int64(n))
 	k.Trial = append(k.Trial, pricing.Load{Item: i, Count: int32(n)})
-	// An item without value also needs a place.
+	// An item whose value is 0 counts as 1, because its pods also need a node.
 	return int64(n) * max(k.v.Item[i], 1)
 }
 
@@ -253,7 +253,7 @@ func (k *Packer) weights(o int32) []float64 {
 }
 
 // buyAll adds nodes of the option with the filling in k.Trial. If there is a gate, it adds at most one node, otherwise as many as the
-// remaining pods fill. It reports whether at least one could be bought.
+// remaining pods fill. It reports whether it bought at least one node.
 func (k *Packer) buyAll(o int32, out *Bins) bool {
 	times := int32(1 << 30)
 	for _, l := range k.Trial {

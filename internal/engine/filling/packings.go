@@ -92,8 +92,9 @@ func (k *packings) improve(ctx context.Context, g *Bins, e packing.Effort) {
 	}
 }
 
-// Seed runs a quick packing and adds its fillings to the problem's linear program as initial fillings. With them the program needs a
-// fraction of the columns. The effect is largest if prices are proportional to sizes, so that hundreds of fillings are about equally good.
+// Seed runs a quick packing and adds its fillings to the problem's linear program as initial fillings. With these fillings, the column
+// generation has to add far fewer columns. The effect is largest if prices are proportional to sizes, because hundreds of fillings then
+// have nearly the same ratio of value to price.
 func Seed(ctx context.Context, p *pricing.Problem, rules *Rules, effort packing.Effort) {
 	if len(p.Items) < pricing.FewItems || len(p.Options) == 0 {
 		return

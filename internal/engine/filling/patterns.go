@@ -42,9 +42,9 @@ const (
 	promising = 0.8
 	// optionsPerPlace is the number of options that are tried for each place.
 	optionsPerPlace = 5
-	// worthAPass is the least share of the cost that a pass must save. Otherwise no further pass follows.
+	// worthAPass is the least share of the cost that a pass must save. After a pass that saves less, no further pass follows.
 	worthAPass = 2e-4
-	// reprice is the number of seeds after which the resource prices are computed again.
+	// reprice is the number of bundles after which the method seeded computes the resource prices again.
 	reprice = 8
 )
 
@@ -117,7 +117,7 @@ func (s *patterns) pays(o int32) bool {
 }
 
 // promisingOptions returns options until each place has optionsPerPlace of them. Options that the fractional program uses come first. Then
-// options follow by descending ratio of value to price, if this ratio is at least promising.
+// options follow by descending ratio of value to price, if this ratio is at least the constant promising.
 func (s *patterns) promisingOptions() []int32 {
 	out := s.pr.InMix()
 	used := len(out)
@@ -271,7 +271,7 @@ func (s *patterns) sortByDensity(o int32) {
 }
 
 // complete copies the counts of start (nil means none), and fills the remaining room in the order of density, without the bundles in skip.
-// It writes the counts to into, by bundle, and returns their value.
+// It writes the resulting counts to the slice into, by bundle, and returns their value.
 func (s *patterns) complete(o int32, start, into []int32, skip ...int32) float64 {
 	p, pr := s.p, s.pr
 	clear(into)

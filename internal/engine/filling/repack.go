@@ -17,8 +17,8 @@ const (
 	WorthRepacking = 500
 )
 
-// repack empties the bins whose price exceeds the value of their pods most, and packs these pods again. It keeps the result if that is
-// cheaper.
+// repack empties the bins whose price exceeds the value of their pods most, and packs these pods again. It keeps the new packing of these
+// pods if that is cheaper than the old packing.
 func (k *Task) repack(ctx context.Context, g *Bins) {
 	take := repackBins
 	for range repackRounds {
@@ -38,7 +38,8 @@ func (k *Task) repack(ctx context.Context, g *Bins) {
 	}
 }
 
-// worstBins returns at most take bins, as ascending indexes: those whose price exceeds the value of their pods most.
+// worstBins returns, as ascending indexes, the bins whose price exceeds the value of their pods most. The parameter take limits their
+// number.
 func (k *Task) worstBins(g *Bins, take int) []int {
 	p, v := k.p, k.v
 	type ranked struct {

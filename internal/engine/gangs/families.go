@@ -11,17 +11,17 @@ import (
 type Family struct {
 	// Needed are the indexes of the gangs, in the order in which the gangs were listed. It may be empty.
 	Needed []int32
-	// Within is the number of the family that contains this one as spare and is complete without it. If that family has a place, this
-	// family is placed after it, in the domains that the two families share. -1 means that there is no such family. Spare are the numbers
-	// of the families whose Within is this family.
+	// Within is the number of the family that contains this family as a spare one, and that is complete without it. If that family has a
+	// place, this family is placed after it, in the domains that the two families share. -1 means that there is no such family. Spare are
+	// the numbers of the families whose Within is this family.
 	Within int32
 	Spare  []int32
 }
 
 // Families finds the gangs that are placed all together or not at all. These are the gangs of one parent, and the gangs of all groups of
 // one ancestor, without spare gangs and groups. A spare gang is a family of its own, and the gangs of a spare group form a family. order
-// lists the indexes of the gangs. of has the family of each gang, or -1 for a gang without a parent. A family comes after the family in its
-// field Within.
+// lists the indexes of the gangs. The result of has the family of each gang, or -1 for a gang without a parent. In the result families, a
+// family comes after the family in its field Within.
 func Families(list []*planning.Gang, order []int32) (families []Family, of []int32) {
 	f := &familyFinder{known: map[planning.GangKey]int32{}}
 	of = make([]int32, len(list))
@@ -78,8 +78,8 @@ func (f *familyFinder) add(within int32) int32 {
 	return at
 }
 
-// level is the parent or an ancestor of a gang. spare means that this group is complete even if the group or the gang below it has no
-// place.
+// level is the parent or an ancestor of a gang. spare means that this group is complete even if the next lower group, or the gang in it,
+// has no place.
 type level struct {
 	name   string
 	shared int

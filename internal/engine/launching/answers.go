@@ -17,14 +17,15 @@ import (
 )
 
 // Answers cache which new nodes trials of one model have found for pending pods. The key is everything that the answer depends on: the
-// number of pending pods of each class, the unused limits and reservations, and the domains of the pods that their rules count. A planner
-// asks the same question repeatedly, because different removals can leave the same pods pending. Trials return the same results with and
-// without Answers: see Launching.Recall. Answers are safe for concurrent use.
+// number of pending pods of each class, the unused limits and reservations, and the domains of the pods that the rules of the pending pods
+// count. A planner asks the same question repeatedly, because different removals can leave the same pods pending. Trials return the same
+// results with and without Answers: see Launching.Recall. Answers are safe for concurrent use.
 type Answers struct {
 	m *model.Model
 	w *valuing.Worth
 	q planning.Query
-	// none is true if answers depend on more than the key contains. spreads are the rules that an additional domain could break.
+	// none means that nothing is cached, because answers depend on more than the key contains. spreads are the rules that an additional
+	// domain could break.
 	none    bool
 	spreads []int32
 	mu      sync.Mutex
@@ -38,8 +39,8 @@ type Answers struct {
 // mostAnswered limits the memory of an Answers: the number of its answers, their new nodes and their bindings.
 const mostAnswered = 1 << 17
 
-// answer is a list of new nodes with their pods and their cost. Hosts are numbered from the first of the new nodes. The list is nil if no
-// new nodes were found.
+// answer is a list of new nodes with their pods and their cost. In bindings, hosts are numbered from the first of the new nodes. The field
+// nodes is nil if no new nodes were found.
 type answer struct {
 	nodes    []state.Node
 	bindings []state.Binding
@@ -215,7 +216,8 @@ func (t *Launching) keepAnswer(key string, since trial.Mark, price float64, ok b
 	a.kept += 1 + len(found.nodes) + len(found.bindings)
 }
 
-// answerSince returns the new nodes that were opened since the mark and have pods. It returns false if anything else was changed.
+// answerSince returns the new nodes that were opened since the mark and have pods. It returns false if anything else in the trial was
+// changed since the mark.
 func (t *Launching) answerSince(since trial.Mark) (found answer, ok bool) {
 	firstNode, firstPlaced, apart := t.S.Log.ApartSince(since.At, len(t.S.Planned), len(t.S.Placed.All))
 	if !apart {

@@ -10,8 +10,8 @@ import (
 // each pod.
 type ceiling struct {
 	dim int
-	// free is the value of the pods that don't need the resource. need and worth are sums over the first pods; the first entry is the sum
-	// over no pods.
+	// free is the value of the pods that don't need the resource. need and worth are running sums over the lots that need the resource:
+	// entry i is the sum over the first i of these lots.
 	free        float64
 	need, worth []float64
 }

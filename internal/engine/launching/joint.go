@@ -18,8 +18,8 @@ import (
 )
 
 // Launch opens one new node for all pending pods. It takes the cheapest node that holds all of them, from the pools that the pods would use
-// first. It returns the price in USD per hour. If no node costs less than below, it changes nothing and returns false. Place may still find
-// several nodes.
+// first. It returns the price in USD per hour. If no such node costs less than the parameter below, it changes nothing and returns false.
+// Place may still find several nodes that together hold the pods.
 func (t *Launching) Launch(q planning.Query, below float64) (price float64, ok bool) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()
@@ -44,8 +44,8 @@ func (t *Launching) Launch(q planning.Query, below float64) (price float64, ok b
 	return 0, false
 }
 
-// joint returns the nodes that could hold all pending pods of the classes and cost less than most, sorted by price. The list has the
-// cheapest node of each pool or, if rules concern the pods, of each of the pool's cells.
+// joint returns the nodes that could hold all pending pods of the classes and cost less than the parameter most, sorted by price. The list
+// has the cheapest node of each pool or, if rules concern the pods, of each of the pool's cells.
 func (t *Launching) joint(classes []int32, total []int64, most int64) []state.Node {
 	m := t.M
 	ruled := slices.ContainsFunc(classes, func(class int32) bool { return m.Classes[class].Topology != nil })
@@ -72,8 +72,8 @@ func (t *Launching) joint(classes []int32, total []int64, most int64) []state.No
 	return out
 }
 
-// jointByCell returns, for each cell, the cheapest node of the pool that has room for total and costs less than most. The cells are in the
-// order of their first row and slot.
+// jointByCell returns, for each cell, the cheapest node of the pool that has room for total and costs less than the parameter most. The
+// cells are in the order of their first row and slot.
 func (t *Launching) jointByCell(pool int32, total []int64, rows, slots bitset.Set, most int64, ruled bool) []state.Node {
 	table := t.M.Pools[pool].Table
 	type found struct {
@@ -152,7 +152,7 @@ func (t *Launching) jointProfile(pool int32, classes []int32) (rows, slots bitse
 	return rows, slots, !rows.Empty() && !slots.Empty()
 }
 
-// launch opens the node and puts all pending pods of the classes on it. If they don't all fit, it changes nothing.
+// launch opens the node and puts all pending pods of the classes on it. If some of them don't fit, it changes nothing and returns false.
 func (t *Launching) launch(mc *state.Node, classes []int32) bool {
 	before := t.Mark()
 	host := t.S.Open(*mc)

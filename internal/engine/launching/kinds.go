@@ -13,12 +13,12 @@ import (
 // kindLister lists the kinds of nodes for pods at a stage. It is not safe for concurrent use.
 type kindLister struct {
 	m *model.Model
-	// likenesses contains the result of likeness for each pool, by number. It is nil for pools that were not needed so far.
+	// likenesses contains the result of likeness for each pool, by number. The entry is nil for a pool that was not needed so far.
 	likenesses [][]int32
 	// own and out are scratch space: own has the kinds of one pool, out has the kinds of all pools.
 	own, out []kind
-	// last is the number, from 1, of the last equal entry of out. before links each entry to the previous equal entry; 0 means that there
-	// is none.
+	// last has the number, counted from 1, of the last entry of out with this slot and likeness. before links each entry of out to the
+	// previous entry with the same slot and likeness; 0 means that no such entry exists.
 	last   map[alikeKinds]int32
 	before []int32
 }

@@ -16,9 +16,9 @@ import (
 
 // LaunchSome opens new nodes for all pending pods, one after another. Each time it opens the node with the highest ratio of value to price.
 // It places pods that few kinds of nodes can hold first. In the end each node is replaced by the cheapest node that is sufficient. It
-// returns the price in USD per hour. It changes nothing and returns false if it would open more than most nodes, or if these would not cost
-// less than below. It does the same if a pool has minValues or leaves labels undecided, because LaunchSome does not support this. Place
-// supports these pools, but takes much longer.
+// returns the price in USD per hour. It changes nothing and returns false if it would open more nodes than the parameter most allows, or if
+// the new nodes would not cost less than the parameter below. It does the same if a pool has minValues or leaves labels undecided, because
+// LaunchSome does not support this. Place supports these pools, but takes much longer.
 func (t *Launching) LaunchSome(q planning.Query, w *valuing.Worth, most int, below float64) (price float64, ok bool) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()
@@ -80,8 +80,8 @@ func (t *Launching) Plain(q planning.Query) bool {
 // dearest is higher than all prices, in USD per hour.
 const dearest = 1e9
 
-// launchBest opens the node that has the highest ratio of value to price and costs less than left, and places pods on it. It returns the
-// node's price, or 0 if no node is opened, and whether all pods now have a place.
+// launchBest opens the node that has the highest ratio of value to price and costs less than the parameter left, and places pods on it. It
+// returns the node's price, or 0 if no node is opened, and whether all pods now have a place.
 func (t *Launching) launchBest(classes []int32, w *valuing.Worth, left int64) (price int64, done bool) {
 	anchor, kinds := t.anchorOf(classes)
 	if anchor < 0 {
@@ -131,7 +131,7 @@ func (t *Launching) launchBest(classes []int32, w *valuing.Worth, left int64) (p
 const (
 	// scorePrecision scales value divided by price to an integer: a node has about this score if the value on it equals its price.
 	scorePrecision = 1 << 20
-	// goodScore is a score that ends the search.
+	// goodScore is the score at which the search for a better node ends.
 	goodScore = scorePrecision * 49 / 50
 )
 
@@ -160,7 +160,7 @@ func (t *Launching) anchorOf(classes []int32) (anchor int32, kinds []kind) {
 }
 
 // kind is a node that could be bought. cell is the cell that rules see, or AnyCell if no rule concerns the pods. alloc is its allocatable,
-// and room is the number of alloc.
+// and room is the number that numberRoom gave to alloc.
 type kind struct {
 	pool, row, slot, cell int32
 	room                  int32
@@ -219,7 +219,8 @@ func (t *Launching) numberRoom(alloc []int64) int32 {
 	return number
 }
 
-// placesOfKinds returns the numbered cells of kinds. Unlike the numbers of cells in a call of Place, these stay valid for later calls.
+// placesOfKinds returns the numbered cells of kinds. Unlike the cell numbers of one call of Place, these numbers stay valid for later
+// calls.
 func (t *Launching) placesOfKinds() *layout.Cells {
 	if t.kindCells == nil {
 		t.kindCells = layout.NewCells(t.M.Pools, t.M.TopologyKeys, t.S.Topology)

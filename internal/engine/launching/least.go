@@ -14,10 +14,11 @@ import (
 // LaunchLeast does the same as LaunchSome for few pods, but searches more. It does not only open the node with the highest ratio of value
 // to price each time. It also backtracks and tries the next best nodes, and tries to fill nodes first with pods that rules keep apart or
 // together. It takes the cheapest result, and of equally cheap results the first. It abandons a branch when the cost of its nodes plus the
-// value of the pods still pending reaches the cost of the cheapest result so far, or the parameter below (USD per hour). It opens at most
-// most nodes. tries limits the number of nodes that are opened during the search, including those that are closed again. If pods are tried
-// in two orders, the first order gets half of the tries, and the second order all of them. So the result may not be the cheapest possible.
-// price is the total price of the new nodes, in USD per hour. If no result is found, ok is false and no node is opened.
+// value of the pods still pending reaches the cost of the cheapest result so far, or the parameter below (USD per hour). The parameter most
+// limits the number of nodes in the result. The parameter tries limits the number of nodes that are opened during the search, including
+// those that are closed again. If pods are tried in two orders, the first order gets half of this number, and the second order gets the
+// whole number. So the result may not be the cheapest possible. price is the total price of the new nodes, in USD per hour. If no result is
+// found, ok is false and no node is opened.
 func (t *Launching) LaunchLeast(q planning.Query, w *valuing.Worth, most, tries int, below float64) (price float64, ok bool) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()
@@ -112,8 +113,8 @@ func (s *launchSearch) launch(l opening) bool {
 	return !t.S.Planned[len(t.S.Planned)-1].Empty()
 }
 
-// open opens up to most nodes for the pending pods, in addition to the nodes in path, and notes each result in which all pods have places.
-// spent is the price of the nodes in path.
+// open opens new nodes for the pending pods, at most as many as the parameter most says, in addition to the nodes in path, and notes each
+// result in which all pods have places. spent is the price of the nodes in path.
 func (s *launchSearch) open(most int, spent int64) {
 	t := s.t
 	worth, left := int64(0), 0
@@ -188,8 +189,8 @@ func (s *launchSearch) choices(spent int64) []opening {
 	return out
 }
 
-// note keeps the open nodes as best if they cost less than the cheapest so far. The cost is the cost after Settle has replaced each node by
-// the cheapest sufficient node.
+// note stores the open nodes in s.best if they cost less than the cheapest nodes so far. Their cost is computed after Settle has replaced
+// each node by the cheapest sufficient node.
 func (s *launchSearch) note() {
 	t := s.t
 	before := t.Mark()

@@ -15,7 +15,8 @@ type loading struct {
 	w       *valuing.Worth
 	classes []int32
 	anchor  int32
-	// kinds are the nodes. loads describes the pending pods, for all nodes: first the anchor's pods, then the other pods, largest first.
+	// kinds are the kinds of nodes that are compared. loads describes the pending pods in the order in which each node is filled: first the
+	// anchor's pods, then the other pods, largest first.
 	kinds []kind
 	loads []waitingLoad
 	free  []int64
@@ -24,7 +25,7 @@ type loading struct {
 // waitingLoad describes the pending pods of a class.
 type waitingLoad struct {
 	class *podclass.Class
-	// most is the number of these pods that rules allow on one node. worth is the value of one pod.
+	// most is the maximum number of these pods on one node: all pending pods, or fewer if rules allow fewer. worth is the value of one pod.
 	most  int
 	worth int64
 	// suits contains the numbers of the kinds that the pods may run on. demand is the number that metDemands gave to their requirements
@@ -99,7 +100,8 @@ func (f *loading) value(number int, wanted int64) int64 {
 	return sum
 }
 
-// hold returns the value of the pods that the kind holds, of the loads whose demands it meets (bits in met).
+// hold returns the value of the pods that the kind holds. It uses only the loads whose demands the kind meets: met has one bit for each of
+// these demands.
 func (f *loading) hold(number int, k *kind, met uint64) int64 {
 	f.free = append(f.free[:0], k.alloc...)
 	sum := int64(0)
@@ -136,8 +138,8 @@ func (f *loading) suits(l *waitingLoad, number int, k *kind) bool {
 	return l.suits.Has(number) && (l.class.Topology == nil || f.t.S.Topology.AdmitsDomains(l.class.Topology, l.class.Shape, f.t.placesOfKinds().List[k.cell]))
 }
 
-// suitingKinds returns the numbers of the kinds of stage that pods at the stage other may use. It is only used with the first stage of
-// these pods. The result is cached.
+// suitingKinds returns the numbers of the kinds that pods at the stage other may use. kinds lists the nodes for the parameter stage.
+// Callers pass only the first stage of a class as other. The result is cached.
 func (t *Launching) suitingKinds(stage, other int32, kinds []kind) bitset.Set {
 	pair := [2]int32{stage, other}
 	out, known := t.kindsSuiting[pair]

@@ -12,7 +12,7 @@ import (
 // than a node can't distinguish the nodes of a cell. So pods with such rules are first assigned to cells, and then packed within their
 // cells.
 
-// AnyCell is the cell of pods that no such rule concerns.
+// AnyCell is the cell of pods that no rule over domains larger than a node concerns.
 const AnyCell = -1
 
 // Cells numbers the combinations of domains that occur.

@@ -38,7 +38,7 @@ type Roster struct {
 	seed   maphash.Seed
 	hashes []uint64
 	slots  []int32 // numbered from 1; 0 means that the slot is free
-	// namespace is the namespace of the last pod. Its hash is kept, because the next pod often has the same namespace.
+	// namespace is the namespace of the pod that was added last, and namespaceHash is its hash. The next pod often has the same namespace.
 	namespace     string
 	namespaceHash uint64
 	byText        map[string]int32
@@ -118,7 +118,7 @@ func (r *Roster) Add(pod *corev1.Pod, placeholder bool) bool {
 	}
 	r.Pods, r.Marks = append(r.Pods, pod), append(r.Marks, marks)
 	n := int32(len(r.Patterns))
-	if marks&HasClaims == 0 && (r.Apart == nil || !r.Apart(pod)) { // otherwise properties in other objects must be read first
+	if marks&HasClaims == 0 && (r.Apart == nil || !r.Apart(pod)) { // if not, other objects that determine the pod's properties must be read first
 		text := r.text(pod, placeholder)
 		if known, ok := r.byText[string(text)]; ok {
 			r.Like = append(r.Like, known)

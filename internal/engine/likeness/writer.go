@@ -17,11 +17,11 @@ type Writer struct {
 	resources *resources.Table
 	Volumes   *volumes.Index
 	Requests  []int64
-	// Pins returns selectors for the nodes where the pod must run because its claimed devices are already allocated. It is nil if there are
-	// no such pods.
+	// Pins returns selectors for the nodes where the pod must run because its claimed devices are already allocated. Pins is nil if no pod
+	// has such devices.
 	Pins func(pod *corev1.Pod) []*corev1.NodeSelector
-	// Tolerated returns the tolerations that the pod has in common with the pods that must run on the same node. It is nil if no pod claims
-	// devices.
+	// Tolerated returns the tolerations that the pod has in common with the pods that must run on the same node. Tolerated is nil if no pod
+	// claims devices.
 	Tolerated func(pod *corev1.Pod) []corev1.Toleration
 	// The shape is the part of the text from ShapeAt to ShapeEnd. The requests come before it; properties that do not affect the choice of
 	// nodes come after it.

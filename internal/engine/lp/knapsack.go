@@ -42,7 +42,7 @@ const (
 // maxMoves is the number of pivots after which a knapsack starts again from an empty node, so that rounding errors don't add up.
 const maxMoves = 100
 
-// NewKnapsacks returns one knapsack for each element of most. dims is the number of resources; room and lambda are indexed by
+// NewKnapsacks returns one knapsack for each element of the parameter most. dims is the number of resources; room and lambda are indexed by
 // knapsack*dims+resource, need by class*dims+resource, most by knapsack and class. The slices are not copied: callers must not change room,
 // need and most afterwards. After each Solve, lambda has the duals: the price of one unit of each resource.
 func NewKnapsacks(dims int, room, need []float64, most [][]float64, lambda []float64) []Knapsack {
@@ -81,7 +81,7 @@ func NewKnapsacks(dims int, room, need []float64, most [][]float64, lambda []flo
 }
 
 // Solve finds the best filling for the given values of classes, and returns an upper bound on its value. The bound is exact, unless Solve
-// proves earlier that the value of no filling exceeds enough. If enough is negative, the bound is always exact.
+// proves earlier that the value of no filling exceeds the parameter enough. If enough is negative, the bound is always exact.
 func (s *Knapsack) Solve(value []float64, enough float64) float64 {
 	if s.moves >= maxMoves {
 		s.empty()
@@ -161,9 +161,10 @@ func (s *Knapsack) price(value []float64) {
 	}
 }
 
-// choose returns the variable to change next; class and slack are both -1 if no change gains anything. It is the slack of a resource whose
-// price is negative. If no price is negative, it is the class whose change gains most in relation to its value: the class rises from zero
-// (up is true) or falls from its bound. Unless the variable is a slack, worth is an upper bound on the best filling's value.
+// choose returns the variable to change next; class and slack are both -1 if no change gains anything. If the price of a resource is
+// negative, the variable is the slack of this resource. If no price is negative, the variable is the class whose change gains most in
+// relation to its value: the class rises from zero (up is true) or falls from its bound. Unless the variable is a slack, worth is an upper
+// bound on the best filling's value.
 func (s *Knapsack) choose(value []float64) (class, slack int, up bool, worth float64) {
 	for d, l := range s.lambda {
 		if !s.inSlack[d] && l < -eps {
@@ -173,7 +174,7 @@ func (s *Knapsack) choose(value []float64) (class, slack int, up bool, worth flo
 	}
 	class = -1
 	best, dims := eps, s.dims
-	var l0, l1, l2 float64 // most problems have three resources: CPU, memory and slots
+	var l0, l1, l2 float64 // most problems have three resources: CPU, memory and the number of pods
 	if dims == 3 {
 		l0, l1, l2 = s.lambda[0], s.lambda[1], s.lambda[2]
 	}

@@ -10,7 +10,8 @@ type Whole struct {
 	room [2]int
 	need [][2]int
 	most []int
-	// parts are the passes of the last Solve. took says, by part and state, whether the best filling of the state's room contains the part.
+	// parts are the parts for which the last Solve called pass. took says, for each part and each amount of remaining room, whether the
+	// best filling of this room contains the part.
 	parts []wholePart
 	took  []bool
 	best  []float64
@@ -109,9 +110,9 @@ func (s *Whole) pass(p wholePart, value float64) {
 	}
 }
 
-// Filling writes the last solution to k, indexed by class. If with is a class, the solution is the best filling that has a pod of this
-// class. If with is -1, it is the best of all fillings. It returns false if the filling would have too many pods of this class, or if one
-// pod of it doesn't fit. Classes that need neither resource have their maximum in the filling.
+// Filling writes the last solution to k, indexed by class. If the parameter with is a class, the solution is the best filling that has a
+// pod of this class. If with is -1, it is the best of all fillings. It returns false if the filling would have too many pods of this class,
+// or if one pod of it doesn't fit. Classes that need neither resource have their maximum in the filling.
 func (s *Whole) Filling(with int, value, k []float64) bool {
 	clear(k)
 	for c, v := range value {

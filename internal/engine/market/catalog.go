@@ -135,8 +135,8 @@ func (c *Catalog) collectSlots() []int32 {
 		offerings += len(it.Offerings)
 	}
 	slotOf := make([]int32, 0, offerings)
-	// Types usually list their offerings in the same order. after has, for each slot, the slot that followed it last time. This is usually
-	// the right slot; then the labels need not be written as text.
+	// Types usually list their offerings in the same order. after has, for each slot, the slot that last followed it in such a list. If the
+	// next offering has the labels of that slot, as is usual, its labels need not be written as text.
 	var after []int32
 	last := int32(-1)
 	next := func(n int32) {
@@ -293,7 +293,7 @@ func BoundText(it *cloudprovider.InstanceType, o *cloudprovider.Offering) string
 	return boundText(it, o, it.DeviceLabels())
 }
 
-// boundText is like BoundText, for the given labels.
+// boundText does the same as BoundText, for the given labels of the type's devices.
 func boundText(it *cloudprovider.InstanceType, o *cloudprovider.Offering, labels []string) string {
 	var b strings.Builder
 	for i, key := range labels {
@@ -378,7 +378,7 @@ func (c *Catalog) Renamed(name string) *Catalog {
 
 // Freeze ends caching: after it, any number of goroutines may read the catalog.
 func (c *Catalog) Freeze() {
-	if !c.frozen { // a frozen catalog is not written, because other goroutines may read it
+	if !c.frozen { // a frozen catalog must not be written to, because other goroutines may read it
 		c.frozen = true
 	}
 }

@@ -12,9 +12,10 @@ import (
 
 // Share is the share of a node that a commitment covers.
 type Share struct {
-	// Commitment by number.
+	// Commitment is the number of the commitment.
 	Commitment int
-	// share of the node, used amount of the commitment, saved amount of the node's price; all in units of 1e-9
+	// share is the covered share of the node, used is the amount of the commitment that is used, and Saved is the amount saved of the
+	// node's price. All three are in units of 1e-9.
 	share, used, Saved int64
 }
 

@@ -18,8 +18,8 @@ func DaemonOwner(pod *corev1.Pod) (types.UID, bool) {
 	return "", false
 }
 
-// BoundDaemon reports whether the pod belongs to a DaemonSet and is bound to a node. Each such pod names its own node in matchFields. The
-// difference does not matter, because these pods never move.
+// BoundDaemon reports whether the pod belongs to a DaemonSet and is bound to a node. Each such pod names its own node in matchFields, so
+// the pods of a DaemonSet have different requirements. This difference does not matter, because these pods never move.
 func BoundDaemon(pod *corev1.Pod) bool {
 	_, ok := DaemonOwner(pod)
 	return ok && pod.Spec.NodeName != ""

@@ -14,7 +14,7 @@ func Meets(have requirements.Set, r requirements.Requirement) bool {
 		return AbsentMeets(r)
 	}
 	if r.Operator() == requirements.OpDoesNotExist {
-		return AbsentMeets(h) // the label may be absent if h only excludes values
+		return AbsentMeets(h) // the label may be absent if the requirement h only excludes values
 	}
 	return h.Intersects(r)
 }
