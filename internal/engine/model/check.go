@@ -30,7 +30,8 @@ func CheckObjects(s *planning.Snapshot, previous *Model, o *Options) (*likeness.
 	return r, checkOthers(s, previous, o)
 }
 
-// addAll adds the pods of the snapshot to r. It refuses the pods that CheckObjects refuses, and nodes without a name or without an object.
+// addAll adds the pods of the snapshot to the roster r. It refuses the pods that CheckObjects refuses, and nodes without a name or without
+// an object.
 func addAll(r *likeness.Roster, s *planning.Snapshot) error {
 	placeholder := false
 	pods := func(list []*corev1.Pod, node *planning.Node) error {
@@ -139,8 +140,8 @@ func firstListOf(s *planning.Snapshot, key planning.PodKey) string {
 	return ""
 }
 
-// wrongSpread returns the field of a spread constraint that the API server would refuse, and the error. Both are empty if there is no such
-// field.
+// wrongSpread returns the field of a spread constraint that the API server would refuse, and the error. Both results are empty if there is
+// no such field.
 func wrongSpread(pod *corev1.Pod) (path, rule string) {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		switch c := &pod.Spec.TopologySpreadConstraints[i]; {

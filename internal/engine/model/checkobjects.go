@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// If one object is invalid, Compile refuses the whole snapshot. Use the following functions to check single objects that others may have
-// written, so that one invalid object does not stop planning.
+// If one object is invalid, Compile refuses the whole snapshot. Use the following functions to check single objects that other programs or
+// users have written, so that one invalid object does not stop planning.
 
 // CheckNode returns the error that Compile would return for one node.
 func CheckNode(n *planning.Node) error {

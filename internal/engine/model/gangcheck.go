@@ -129,7 +129,7 @@ type groupPlace struct {
 	level int
 }
 
-// check refuses a gang that describes the group differently.
+// check refuses the gang g if it describes the group differently than the gang that stated the group first.
 func (p groupPlace) check(g *planning.Gang, groups []planning.GangAncestor, level int, path string) error {
 	were, shared := groupsOf(p.gang), groups[level].Shared
 	if were[p.level].Shared != shared || !slices.EqualFunc(p.gang.Topology[:shared], g.Topology[:shared], func(a, b planning.GangTopology) bool { return a.Key == b.Key }) {
@@ -234,7 +234,7 @@ func WithGangPods(s *planning.Snapshot) (*planning.Snapshot, error) {
 	return &out, nil
 }
 
-// gangPod returns the pod with the given number of the template.
+// gangPod returns a pod made from the template, with the given number in its name.
 func gangPod(g *planning.Gang, t *planning.GangTemplate, number int) *corev1.Pod {
 	name := t.Name
 	if name == "" {

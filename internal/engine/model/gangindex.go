@@ -20,7 +20,7 @@ type GangIndex struct {
 	ByKey map[planning.PodKey]int32
 	// Families are the gangs that are placed all together or not at all, in the sequence of Order.
 	Families []gangs.Family
-	// Ways contains the pending states of each gang: see the constants.
+	// Ways contains the pending states of each gang: see GangAsPods, GangWithheld and GangOptions.
 	Ways []state.Gang
 }
 
@@ -29,10 +29,10 @@ type Gang struct {
 	Source *planning.Gang
 	// Family is the number of the gang's family, or -1.
 	Family int32
-	// Pods are the pending members, as indexes in Model.Pods. The first Needed of them need places together.
+	// Pods are the pending members, as indexes in Model.Pods. The first Needed of these members must be placed together.
 	Pods   []int32
 	Needed int
-	// Bound is the number of members on nodes. There is the number of all members in the snapshot.
+	// Bound is the number of members on nodes. The field There is the number of all members in the snapshot.
 	Bound, There int
 	Priority     int32
 	// Levels are the options, indexed by the number of kept preferences: the first entry has the options that keep none.
@@ -40,8 +40,8 @@ type Gang struct {
 	// Loose is an option for the gang without its required topology. It is nil if the gang requires no topology. It is tried only for
 	// explanations.
 	Loose *GangOption
-	// Known is the number of domains of the labels that the gang requires, whether it can use them or not. Closed says why the gang can use
-	// none of these domains. It is nil if the gang can use a domain.
+	// Known is the number of domains of the labels that the gang requires, including domains that the gang can't use. Closed says why the
+	// gang can use none of these domains. Closed is nil if the gang can use one of them.
 	Known  int
 	Closed *GangClosed
 	// Moves are the domains to which the gang could be moved. It is nil if the gang requires no domain, or if members are pending.
@@ -52,10 +52,10 @@ type Gang struct {
 type GangClosed struct {
 	// Keys are the required labels. Unstated are the required labels that no node and no instance type has.
 	Keys, Unstated []string
-	// RunIn lists the domains in which members run, if there are several. A node without the label has no value.
+	// RunIn lists the domains in which members run, if there are several. If a node lacks the label, the value of its domain is empty.
 	RunIn []planning.GangDomain
-	// Pod is an index in Model.Pods. It is the first pending member that can use none of the domains that its predecessors left. It is -1
-	// if there is no such member.
+	// Pod is the index in Model.Pods of the first pending member that can use none of the domains that all members before it can use. It is
+	// -1 if there is no such member.
 	Pod int32
 }
 
@@ -64,7 +64,8 @@ type GangOption struct {
 	Domains []planning.GangDomain
 	// Way is the pending state with only the needed pods; Way+1 is the state with all pods.
 	Way int32
-	// Classes and likes are indexed like Gang.Pods. setClasses makes Classes from likes, the numbers that equal pods share: see gangPods.
+	// Classes and likes are indexed like Gang.Pods. likes has the numbers that equal pods share: see gangPods. setClasses computes Classes
+	// from likes.
 	likes, Classes []int32
 }
 

@@ -96,7 +96,7 @@ type GangMove struct {
 }
 
 // mostGangMoves is the maximum number of domains to which a gang can be moved, for each number of kept preferences. The gang's current
-// domain comes first, then those with the most nodes.
+// domain comes first, then the domains with the most nodes.
 const mostGangMoves = 16
 
 // addMoves finds the domains to which gangs could be moved. It considers only gangs that are moved as a whole and whose members all run.
@@ -130,7 +130,7 @@ func (g *Gang) within(own []string, domains [][]string) [][]string {
 	return slices.DeleteFunc(slices.Clone(domains), func(values []string) bool { return !slices.Equal(values[:shared], own[:shared]) })
 }
 
-// moves returns the first domains that the members could be in. The members' current domain comes first.
+// moves returns the domains that the members could be in, at most mostGangMoves. The members' current domain comes first.
 func (b *gangBuilder) moves(members []runningMember, keys, own []string, domains [][]string, kept int) (out []GangMove) {
 	first := func(values []string) {
 		if len(out) == mostGangMoves {
@@ -197,7 +197,7 @@ func (b *gangBuilder) valuesAt(node int, keys []string) []string {
 	return out
 }
 
-// byNodes returns the domains of the keys, those with the most nodes first.
+// byNodes returns the domains of the keys. The domains with the most nodes come first.
 func (b *gangBuilder) byNodes(keys []string) [][]string {
 	count := map[string]int{}
 	for i := range b.labels {
@@ -210,7 +210,7 @@ func (b *gangBuilder) byNodes(keys []string) [][]string {
 	return out
 }
 
-// setClasses sets Classes from likes. classOf returns the class of pods with a number.
+// setClasses sets Classes from likes. classOf returns the class of the pods with the given number.
 func (m *GangMove) setClasses(classOf func(like int32) int32) {
 	m.Classes = make(map[int32]int32, len(m.likes))
 	for from, to := range m.likes {

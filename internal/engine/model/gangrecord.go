@@ -17,7 +17,8 @@ type GangRecord struct {
 	hosting  map[string]bool
 	// domains, ranked and sold are cached by the list of keys: see gangBuilder.
 	domains, ranked, sold map[string][][]string
-	// variants lists the variants of members; the number of a variant is the number of its kind.
+	// variants has the variants of members by key, and list has them in the order in which they were found. A variant's number is that of
+	// its kind.
 	variants map[variantKey]*gangVariant
 	list     []*gangVariant
 }
@@ -106,8 +107,8 @@ type GangUpdate struct {
 	Pods     *NumberedPods
 	// Was is the record of the earlier snapshot, or nil if it has no record.
 	Was *GangRecord
-	// SameLabels means that nodes have the same labels as before, and that no node was added or removed. Unchanged reports whether a node
-	// and its pods have not changed.
+	// SameLabels means that nodes have the same labels as in the earlier snapshot, and that no node was added or removed. Unchanged reports
+	// whether a node and its pods have not changed since the earlier snapshot.
 	SameLabels bool
 	Unchanged  func(node int) bool
 }

@@ -30,21 +30,21 @@ const (
 	GangOptions  = 2
 )
 
-// mostRunIn is the maximum number of domains in RunIn.
+// mostRunIn is the maximum number of domains in GangClosed.RunIn.
 const mostRunIn = 4
 
-// gangPods says which number each pod of a snapshot has while its gangs are read. Equal pods share a number. It is the number of the
-// roster's pattern if the model is compiled, and the number of the kind if the model is updated.
+// gangPods says which number each pod of a snapshot has while its gangs are read. Equal pods share a number. If the model is compiled, this
+// is the number of the pods' pattern in the roster. If the model is updated, it is the number of their kind.
 type gangPods interface {
 	// waiting returns the number of a pod of Snapshot.Pods, by index. bound returns the number of a node's pod, by the indexes of the node
 	// and of the pod.
 	waiting(pod int32) int32
 	bound(node, pod int) int32
-	// readAs returns the pod from which the pods with the number like are read. This is not pod itself if limits on spot nodes or its run
-	// time restrict where it may run.
+	// readAs returns the pod from which the pods with the number like are read. The result is not the parameter pod if limits on spot nodes
+	// or the pod's run time restrict where it may run.
 	readAs(like int32, pod *corev1.Pod) *corev1.Pod
-	// variant returns a number for pods like pod, which is restricted to a domain. like is their number without this restriction. original
-	// states the topology rules of these pods.
+	// variant returns a number for pods like pod, which is restricted to a domain. The parameter like is their number without this
+	// restriction. original states the topology rules of these pods.
 	variant(like int32, original, pod *corev1.Pod) int32
 }
 
@@ -110,16 +110,17 @@ type gangBuilder struct {
 	// with members.
 	labels []map[string]string
 	hosts  [][]int
-	// memberOf has the number of each member's gang. hosting has the nodes with members, by name. settled has the nodes without members, by
-	// index.
+	// memberOf has the number of each member's gang. hosting has the nodes with members, by name. settled reports whether a node, given by
+	// index, is known to have no members.
 	memberOf map[planning.PodKey]int32
 	hosting  map[string]bool
 	settled  func(node int) bool
-	// variants lists the variants in the order in which they were found. earlier has the variants of the previous model.
+	// variants has the variants by key, and list has them in the order in which they were found. earlier has the variants of the previous
+	// model.
 	variants, earlier map[variantKey]*gangVariant
 	list              []*gangVariant
-	// domains has the domains of each list of keys. ranked has the same domains, those with the most nodes first. sold has the domains that
-	// new nodes could be in.
+	// domains has the domains of each list of keys. ranked has the same domains, sorted by their number of nodes, largest first. sold has
+	// the domains that new nodes could be in.
 	domains, ranked, sold map[string][][]string
 	pools                 []gangs.Pool
 	err                   error
@@ -339,8 +340,8 @@ func domainsWith(keys, values []string) []planning.GangDomain {
 	return out
 }
 
-// variant returns the number, in the sense of gangPods, of pods like pod that are restricted to the domains. in is the text of the domains.
-// The pod must be able to use these domains.
+// variant returns the number, in the sense of gangPods, of pods like pod that are restricted to the domains. The parameter in is the text
+// of the domains. The pod must be able to use these domains.
 func (b *gangBuilder) variant(like int32, pod *corev1.Pod, domains []planning.GangDomain, in string) int32 {
 	if len(domains) == 0 {
 		return like
@@ -358,8 +359,8 @@ func (b *gangBuilder) variant(like int32, pod *corev1.Pod, domains []planning.Ga
 	return v.like
 }
 
-// podIn returns the pod that was made for the variant earlier, if the variant was read from the same pod then. Otherwise it calls the
-// function podIn.
+// podIn returns the pod that the previous model made for the variant, if that model read the variant from the same pod. Otherwise it calls
+// the function podIn.
 func (b *gangBuilder) podIn(key variantKey, pod *corev1.Pod, domains []planning.GangDomain) *corev1.Pod {
 	if was := b.earlier[key]; was != nil && was.original == pod {
 		return was.pod
@@ -381,7 +382,7 @@ func podIn(pod *corev1.Pod, domains []planning.GangDomain) *corev1.Pod {
 	return &out
 }
 
-// open reports whether the pod can use the domains: its node selector names no others.
+// open reports whether the pod can use the domains: its node selector names no other values of these labels.
 func open(pod *corev1.Pod, domains []planning.GangDomain) bool {
 	for _, d := range domains {
 		if value, ok := pod.Spec.NodeSelector[d.Key]; ok && value != d.Value {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// mostAllowed is the maximum number of cached answers.
+// mostAllowed is the maximum number of cached results of Allowed.
 const mostAllowed = 4096
 
 // Allowed returns the rows and slots that could replace the node, and the requirements of its NodeClaim. The results are cached and must
@@ -94,7 +94,8 @@ func (t NewNodes) typesDiffer(pool int32) bool {
 	return k.ByRow[pool] > 0
 }
 
-// rulesSeeTypes reports whether a rule depends on labels that instance types state, or on the node labels that the rule's pods require.
+// rulesSeeTypes reports whether a rule uses labels that instance types state, or counts only nodes whose labels meet the node affinity of
+// the rule's pods.
 func rulesSeeTypes(m *model.Model, pool int32) bool {
 	c := m.Pools[pool].Table.Catalog
 	stated := func(key string) bool {
@@ -106,7 +107,8 @@ func rulesSeeTypes(m *model.Model, pool int32) bool {
 	})
 }
 
-// domainsKnown appends one bit for each domain that the pool's nodes may be in: whether all spreads over its key already have a node there.
+// domainsKnown appends one bit for each domain that the pool's nodes may be in: whether all spreads over the domain's key already have a
+// node in this domain.
 func (t NewNodes) domainsKnown(text []byte, pool int32) []byte {
 	if t.S.Topology == nil {
 		return text

@@ -27,8 +27,8 @@ func (t NewNodes) FindAllowed(mc *state.Node, loads []state.Binding) (rows, slot
 }
 
 // Wider is like FindAllowed, for a caller that replaces the node by one of the results and then checks the spreads again. It ignores soft
-// rules. It also ignores spreads of other pods that do not count the node now, or would no longer count it. But it respects such a spread
-// if the spread counts the node's pods and one of its own pods was placed.
+// rules. It also ignores spreads of other pods that do not count the node now, or would not count its replacement. But it respects such a
+// spread if the spread counts the node's pods and a pod that states the spread was placed.
 func (t NewNodes) Wider(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set) {
 	rows, slots, _ = t.narrowed(mc, loads, true)
 	return rows, slots
@@ -69,9 +69,10 @@ func (t NewNodes) narrowed(mc *state.Node, loads []state.Binding, wider bool) (r
 	return rows, slots, claim.Merge(decided)
 }
 
-// KeepAlike narrows the nodes that can hold the pods of mc to those that may replace it. These nodes have the labels of mc, and use its
-// reservation or none. If rules could depend on pods with these topology groups, they are also in the same domains. It returns label
-// requirements that express this. If the remaining nodes don't meet the pool's minValues, preferences of pods are ignored.
+// KeepAlike narrows rows and slots, which can hold the pods of mc, to the nodes that may replace mc. These nodes have the labels of mc, and
+// use the reservation of mc or, if mc uses none, no reservation. If rules could depend on pods with these topology groups, they are also in
+// the same domains. It returns label requirements that express this. If the remaining nodes don't meet the pool's minValues, preferences of
+// pods are ignored.
 func (t NewNodes) KeepAlike(mc *state.Node, rows, slots bitset.Set, stakes []*topology.Groups) (claim requirements.Set) {
 	m := t.M
 	p := m.Pools[mc.Pool]
@@ -150,8 +151,8 @@ func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []s
 	return claim
 }
 
-// keepBound makes the node keep its labels that determine attributes of devices, if pods ask about these attributes. KeepProduct handles
-// zone and capacity type.
+// keepBound makes the node keep its labels that determine attributes of devices, if pods ask about these attributes. It leaves out zone and
+// capacity type, because KeepProduct restricts these.
 func keepBound(m *model.Model, mc *state.Node, rows, slots bitset.Set) (claim requirements.Set) {
 	p := m.Pools[mc.Pool]
 	if !p.Table.Split {
@@ -172,8 +173,8 @@ func NoticedBy(m *model.Model, groups []*topology.Groups, wishes bool) []string 
 	return labelsOf(m, groups, func(g int32, _ bool) bool { return wishes || m.Topology[g].Hard })
 }
 
-// boundBy returns the labels by which hard rules that concern the groups distinguish nodes. It leaves out spreads of other pods if no such
-// pod was placed: then no placement depends on the counts of these spreads.
+// boundBy returns the labels by which hard rules that concern the groups distinguish nodes. It leaves out a spread of other pods if no pod
+// that states the spread was placed, because then no placement depends on the counts of this spread.
 func (t NewNodes) boundBy(groups []*topology.Groups) []string {
 	return labelsOf(t.M, groups, func(g int32, owned bool) bool {
 		group := &t.M.Topology[g]
@@ -184,7 +185,7 @@ func (t NewNodes) boundBy(groups []*topology.Groups) []string {
 	})
 }
 
-// labelsOf returns the labels of the rules for which counts returns true. owned means that the pods state the rule themselves.
+// labelsOf returns the labels of the rules for which the function counts returns true. owned means that the pods state the rule themselves.
 func labelsOf(m *model.Model, groups []*topology.Groups, counts func(g int32, owned bool) bool) []string {
 	var keys []string
 	for _, o := range groups {
@@ -206,7 +207,8 @@ func labelsOf(m *model.Model, groups []*topology.Groups, counts func(g int32, ow
 
 // stayKnown narrows rows and slots of a node so that rules about other pods stay met: the node adds no domain that spreads of the plan have
 // not counted. It allows the domains of the planned node, and domains that already have nodes counted by these spreads. It returns label
-// requirements that express this. pinned labels are already decided. If wider is set, the set of spreads that ignore the node may change.
+// requirements that express this restriction. The labels in pinned are already decided. If wider is set, the set of spreads that ignore the
+// node may change.
 func (t NewNodes) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []string, rows, slots bitset.Set, wider bool) requirements.Set {
 	m := t.M
 	p := m.Pools[mc.Pool]
@@ -291,7 +293,8 @@ func barred(m *model.Model, mc *state.Node, term match.Needs, labels requirement
 }
 
 // stayOut decides labels that the pool or the instance type leaves open, if spreads ignore the node because of them. After the decision
-// these spreads still ignore it. Of the values that the claim allows, it takes the first with which none of these spreads counts the node.
+// these spreads still ignore the node. Of the values that the claim allows, stayOut takes the first with which none of these spreads counts
+// the node.
 func stayOut(m *model.Model, mc *state.Node, claim requirements.Set) (decided requirements.Set) {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, key := range filteredBy(m, mc, &as) {
@@ -359,8 +362,8 @@ func spreadBy(m *model.Model, at int) bool {
 	return slices.ContainsFunc(m.Topology, func(g topology.Group) bool { return g.Kind == topology.Spread && g.Hard && g.At == at })
 }
 
-// knownEverywhere reports whether all hard spreads over this topology key already have a node in the domain. A spread with minDomains is
-// treated as if it had no node in the domain.
+// knownEverywhere reports whether all hard spreads over this topology key already have a node in the domain. For a spread with minDomains,
+// it assumes that the domain has no node.
 func (t NewNodes) knownEverywhere(at int, d int32) bool {
 	for g := range t.M.Topology {
 		group := &t.M.Topology[g]

@@ -85,8 +85,8 @@ type offersOf struct {
 // mostClaims is the maximum number of cached claims for the same offers.
 const mostClaims = 64
 
-// nodeClaim contains the requirements of the NodeClaim for a node with these labels. before has the requirements that Allowed returns;
-// after has these requirements, restricted to the offerings that may be bought.
+// nodeClaim contains the requirements of the NodeClaim for a node with these labels. The field before has the requirements that Allowed
+// returns. The field after has these requirements, restricted to the offerings that may be bought.
 type nodeClaim struct{ labels, before, after requirements.Set }
 
 type variantOf struct {
@@ -98,7 +98,7 @@ type variantOf struct {
 type rowOffer struct {
 	row, slot int32
 	price     int64
-	// the option; nil until it is needed
+	// the description of this offering as an option of a plan; nil until it is needed
 	option *planning.InstanceTypeOption
 }
 
@@ -227,7 +227,7 @@ func (d *Descriptions) allocatableOf(c *market.Catalog, variant int) corev1.Reso
 	return list
 }
 
-// option returns the option of the offer with this index. It is made when it is first needed.
+// option returns the description of the offer with this index as an option of a plan. The description is made when it is first needed.
 func (o *offersOf) option(m *model.Model, p *nodepool.Pool, number int) *planning.InstanceTypeOption {
 	r := &o.rows[number]
 	if r.option == nil {

@@ -14,8 +14,9 @@ import (
 
 // PriceMarginally sets the price of each new node to the cost that the node adds. The part of a node that commitments cover adds no cost.
 // bought contains the trial's nodes with pods, from index first on, in the trial's order. nodes contains the descriptions of these nodes.
-// The new nodes use the commitments one after another. Each uses only the part that the nodes of the snapshot and earlier planned nodes
-// leave unused. A commitment counts only if it covers each offering that the node's claim allows, because any of them may be launched.
+// The new nodes use the commitments one after another. Each node uses only the part that the nodes of the snapshot and earlier planned
+// nodes leave unused. A commitment counts only if it covers each offering that the node's claim allows, because any of them may be
+// launched.
 func (t NewNodes) PriceMarginally(nodes []planning.NewNode, bought []BoughtNode, first int) {
 	if t.M.Standings == nil {
 		return
@@ -40,8 +41,9 @@ func (t NewNodes) leftBefore(number int) []int64 {
 	return t.M.Costs.FillNew(t.CommitmentsLeft(), earlier)
 }
 
-// marginalOptions returns the options with their costs if left is the unused part of the commitments. rest is the part that is still unused
-// after the first option is bought. The first option stays first, because it is planned. The other options are sorted by price.
+// marginalOptions returns the options with the costs that they add. left is the unused part of each commitment, and the result rest is the
+// part that is still unused after the first option is bought. The first option stays first, because it is planned. The other options are
+// sorted by price.
 func marginalOptions(m *model.Model, n *BoughtNode, options []planning.InstanceTypeOption, left []int64) (out []planning.InstanceTypeOption, rest []int64) {
 	p := m.Pools[n.Planned.Pool]
 	rest = left

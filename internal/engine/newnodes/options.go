@@ -65,9 +65,9 @@ func optionAt(m *model.Model, c *market.Catalog, name string, variant, slot int,
 	return out
 }
 
-// optionsFor appends to out the instance types that hold the node's pods, cheapest first, each with its cheapest offering. It stops after
-// limit types, unless the model has commitments. It leaves out types that would use more of the pool's limits than the planned type plus
-// spare. spare is the node's share of the limits that the plan leaves unused.
+// optionsFor appends to out the instance types that hold the node's pods, cheapest first, each with its cheapest offering. The parameter
+// limit is the maximum number of types, unless the model has commitments. It leaves out types that would use more of the pool's limits than
+// the planned type plus spare. spare is the node's share of the limits that the plan leaves unused.
 func optionsFor(m *model.Model, out []planning.InstanceTypeOption, p *nodepool.Pool, mc *state.Node, spare []int64, offers *offersOf, limit int) []planning.InstanceTypeOption {
 	t, dims := p.Table, m.Resources.Len()
 	var most []int64

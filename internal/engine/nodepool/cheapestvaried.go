@@ -8,9 +8,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// CheapestVaried is like CheapestWithin, but returns a row with which the claim meets the pool's minValues. With limits this may not be the
-// cheapest row. A NodeClaim lists only types that use no more of the pool's limits than the planned row. So the row must be at least as
-// large as the types that are needed for minValues.
+// CheapestVaried is like CheapestWithin, but returns a row with which the claim meets the pool's minValues. If the pool has limits, this
+// may not be the cheapest row. A NodeClaim lists only types that use no more of the pool's limits than the planned row. So the row must be
+// at least as large as the types that are needed for minValues.
 func (p *Pool) CheapestVaried(need []int64, rows, slots bitset.Set, most []int64) (row, slot int32, price int64) {
 	if !p.variedWithin(need, rows, slots, most) {
 		return -1, -1, market.NoPrice

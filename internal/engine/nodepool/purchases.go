@@ -58,8 +58,9 @@ func (t *Table) Ordered(dims int) *Purchases {
 	return t.InOrder
 }
 
-// CheapestWith returns the cheapest purchase of the rows and slots that has room for need, costs less than below, and is accepted by take.
-// Of equally cheap purchases it returns the first row, and the first of its slots. If no purchase is suitable, row is -1.
+// CheapestWith returns the cheapest purchase of the rows and slots that has room for need, costs less than the parameter below, and is
+// accepted by the function take. Of equally cheap purchases it returns the first row, and the first of its slots. If no purchase is
+// suitable, row is -1.
 func (t *Table) CheapestWith(need []int64, rows, slots bitset.Set, below int64, take func(Purchase) bool) (row, slot int32, price int64) {
 	row, slot, price = -1, -1, market.NoPrice
 	in := t.Ordered(len(need))
@@ -82,5 +83,6 @@ func (t *Table) CheapestWith(need []int64, rows, slots bitset.Set, below int64, 
 	return row, slot, price
 }
 
-// Next returns the index of the first purchase at or after from that has room for need, or -1 if no purchase has.
+// Next returns the index of the first purchase that has room for need, or -1 if no such purchase exists. The search begins at the index
+// from.
 func (p *Purchases) Next(need []int64, from int) int { return p.room.Next(need, from) }

@@ -18,7 +18,8 @@ type Table struct {
 	Rows    []Row
 	// alloc is indexed by row*resources+resource. It has the amounts that are left for pods.
 	alloc []int64
-	// most is indexed like alloc. It has upper bounds of these amounts. It is nil if no upper bound exceeds the amount in alloc.
+	// most is indexed like alloc. It has upper bounds of the amounts that are left for pods. It is nil if no upper bound exceeds the amount
+	// in alloc.
 	most []int64
 	// Taken is indexed like alloc. It has the amounts that DaemonSets use.
 	Taken []int64
@@ -26,7 +27,7 @@ type Table struct {
 	Several, Split bool
 	// DaemonsOn has the numbers of the DaemonSets that run on each row.
 	DaemonsOn [][]int32
-	// InOrder is used only by CheapestFirst and Ordered.
+	// InOrder has the purchases in the order of CheapestFirst. Only CheapestFirst and Ordered use it.
 	InOrder *Purchases
 }
 
@@ -42,14 +43,14 @@ type Row struct {
 
 // Devices computes the devices that a new node of a type has in addition to its other allocatable amounts.
 type Devices interface {
-	// RoomOfType fills into with the amounts that pods can rely on if the type is bought as offering o. o is nil if the offering does not
-	// matter.
+	// RoomOfType writes to the slice into the amounts that pods can rely on if the type is bought as offering o. o is nil if the offering
+	// does not matter.
 	RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64)
-	// MostOfType fills into with upper bounds on the devices that pods can have. Lower bounds on costs use it.
+	// MostOfType writes to the slice into upper bounds on the devices that pods can have. Lower bounds on costs use it.
 	MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64)
 }
 
-// NewTable returns the catalog's table for pools whose nodes run the DaemonSets of the masks. Devices may be nil.
+// NewTable returns the catalog's table for pools whose nodes run the DaemonSets of the masks. The parameter devices may be nil.
 func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, devices Devices) *Table {
 	t := &Table{Catalog: c, InOrder: &Purchases{}}
 	dims := in.Len()
@@ -140,7 +141,7 @@ func (t *Table) sellable(row int, slots bitset.Set) bool {
 	return false
 }
 
-// slotGroups groups the slots by the set of DaemonSets that run there on the variant. There is nearly always only one group.
+// slotGroups groups the slots by the set of DaemonSets that run on nodes of the variant in the slot. There is nearly always only one group.
 func slotGroups(masks []daemonset.Mask, variant, slots int) []bitset.Set {
 	if len(masks) == 0 {
 		return []bitset.Set{bitset.Full(slots)}
