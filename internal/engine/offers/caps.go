@@ -134,7 +134,7 @@ func (c *Cap) Sentence(rules []topology.Group) string {
 }
 
 // WithCaps returns the items with the caps as additional needs. It marks items whose rules about single nodes are not completely expressed
-// by caps and PerNode. The cause is that the rule also counts DaemonSet pods, or that a rule for several classes is not an amount.
+// by caps and PerNode. These are rules that also count DaemonSet pods, and rules for several classes for which caps has no entry.
 func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 	if !slices.ContainsFunc(given, func(it pricing.Item) bool { return topology.TiedOnHosts(m.Rules, it.Topology) }) {
 		return given
@@ -154,7 +154,7 @@ func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 		}
 	}
 	const several = -2
-	classOf := map[int32]int32{} // by rule: the class of its pods, or several
+	classOf := map[int32]int32{} // for each rule: the class that the rule concerns, or the constant several
 	for i := range items {
 		m.eachHostRule(items[i].Topology, func(g int32) {
 			if class, known := classOf[g]; known && class != items[i].Class {
@@ -164,7 +164,7 @@ func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 			}
 		})
 	}
-	said := make(map[int32]bool, len(classOf)) // by group: whether caps or PerNode express the rule
+	said := make(map[int32]bool, len(classOf)) // for each rule: whether caps or PerNode express it completely
 	for g, class := range classOf {
 		said[g] = !m.resident(g) && (class != several || slices.ContainsFunc(caps, func(c Cap) bool { return c.group == g }))
 	}
@@ -172,7 +172,7 @@ func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 		it := &items[i]
 		for k := range caps {
 			if n := caps[k].taken(m.Rules, it.Topology); n > 0 && int64(it.PerNode) >= caps[k].Amount/n {
-				it.PerNode = pricing.Unbounded // the cap expresses the same limit
+				it.PerNode = pricing.Unbounded // the cap already limits the pods on one node at least as strictly
 			}
 		}
 		items[i].Ruled = false
@@ -181,7 +181,8 @@ func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 	return items
 }
 
-// eachHostRule calls do for each hard rule about single nodes that concerns pods with these topology groups, except for affinity.
+// eachHostRule calls the function do for each hard rule about single nodes that concerns pods with these topology groups, except for
+// affinity.
 func (m *Market) eachHostRule(o *topology.Groups, do func(g int32)) {
 	if o == nil {
 		return

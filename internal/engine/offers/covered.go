@@ -8,8 +8,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// addCommitted adds the option o to p.Committed once for each commitment that covers it, unless p.Committed already has an option of the
-// same row in another slot that is at least as good. o must not have a price yet.
+// addCommitted adds the option o to p.Committed once for each commitment that covers it. It leaves out o if another slot of the same row
+// has an option that costs no more, uses no more of the commitment, and can take all places that o can. The option o must not have a price
+// yet.
 func (p *Choice) addCommitted(m *Market, u poolUsers, o pricing.Option) {
 	t := m.Pools[u.pool].Table
 next:

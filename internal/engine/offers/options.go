@@ -54,7 +54,7 @@ func (m *Market) Choose(items []pricing.Item, c *layout.Cells) *Choice {
 	p := &Choice{Problem: pricing.Problem{Dims: m.Dims, Resources: m.Dims, Items: items, Celled: c != nil}, Assigned: map[int32][]nodepool.Assignment{}, Cells: c}
 	places := pricing.PlacesInUse(items)
 	small := pricing.Smallest(items, p.Dims)
-	byPool := map[int32][]int{} // pool -> indexes in places
+	byPool := map[int32][]int{} // for each pool: the indexes of the places that may use it
 	var pools []int32
 	for at, pl := range places {
 		for _, u := range m.Stages[pl.Stage].Uses {
@@ -161,7 +161,8 @@ func (m *Market) sameCells(a, b *nodepool.Pool) bool {
 	})
 }
 
-// poolOptions adds options to all. For each row of the pool and each set of places that may use a slot, it adds the cheapest such slot.
+// poolOptions adds the pool's options to the list all. For each row of the pool and each set of places that may use a slot, it adds the
+// cheapest such slot.
 func (m *Market) poolOptions(all []pricing.Option, p *Choice, u poolUsers, small []int64) []pricing.Option {
 	t := m.Pools[u.pool].Table
 	as := &p.Assigned[u.pool][u.assign]
@@ -224,8 +225,8 @@ func (m *Market) poolOptions(all []pricing.Option, p *Choice, u poolUsers, small
 	return all
 }
 
-// cellsOf returns a function that finds the cell of a node of the pool. If instance types don't matter, it finds the cells of all nodes of
-// a slot at once.
+// cellsOf returns a function that finds the cell of a node of the pool. If the cell does not depend on the instance type, it finds the
+// cells of all nodes of a slot at once.
 func (p *Choice) cellsOf(m *Market, pool int32, as *nodepool.Assignment) func(row, slot int) int32 {
 	if p.Cells == nil {
 		return func(int, int) int32 { return layout.AnyCell }
@@ -266,7 +267,7 @@ func (m *Market) placeAllows(to pricing.Place, pl int32, row, slot int, as *node
 	return false
 }
 
-// Allows reports whether pods at the stage may run on the row if it is bought in the slot and has the labels of as.
+// Allows reports whether pods at the stage may run on the row if it is bought in the slot and has the labels of the assignment as.
 func Allows(st *podclass.Stage, pools []*nodepool.Pool, pl int32, row, slot int, as *nodepool.Assignment) bool {
 	for _, u := range st.Uses {
 		if u.Pool != pl {
@@ -281,8 +282,8 @@ func Allows(st *podclass.Stage, pools []*nodepool.Pool, pl int32, row, slot int,
 
 // keepUndominated sorts options by price and removes those that a cheaper option can replace.
 func (p *Choice) keepUndominated(m *Market, all []pricing.Option) {
-	// allocs and opens are copies of these fields of the kept options. Most comparisons need only these fields, and adjacent memory is read
-	// faster.
+	// allocs and opens are copies of the fields Alloc and Open of the kept options. Most comparisons need only these two fields, and
+	// adjacent memory is read faster.
 	var allocs []int64
 	var opens []uint64
 	p.Dominated = make([]pricing.Dominated, 0, len(all))

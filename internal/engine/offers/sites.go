@@ -16,8 +16,8 @@ type Site struct {
 }
 
 // Sites lists the sites for a stage that the rules allow, sorted by price. It also returns the assignments of the sites. If varied returns
-// true for a pool, all sites of the pool are kept, even if sites of another pool could replace them. Sites are then kept for each
-// assignment, including assignments that leave labels open.
+// true for a pool, all sites of the pool are kept, even if sites of another pool could replace them. For such a pool, sites are kept for
+// each assignment, including assignments that leave labels open.
 func (m *Market) Sites(stage int32, c *layout.Cells, rules pricing.PlaceRules, varied func(*nodepool.Pool) bool) ([]Site, map[int32][]nodepool.Assignment) {
 	p := &Choice{Problem: pricing.Problem{Dims: m.Dims}, Assigned: map[int32][]nodepool.Assignment{}, Cells: c, everyCell: true}
 	places := []pricing.Place{{Stage: stage, Cell: layout.AnyCell, Rules: rules}}

@@ -7,11 +7,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 )
 
-// A linear program packs pods in fractions, and fills nodes to the last millicore. With whole pods this may be impossible. For example, if
-// all pods request multiples of half a core, or negligible amounts, a node with 2.9 cores holds only five half cores. A resource counted in
-// whole units is an additional resource, for which each pod's request and each node's room are rounded down to whole units. Pods that fit
-// on a node also fit if they are counted in whole units, because the sum of the rounded amounts is at most the rounded sum. Proofs count a
-// resource in whole units if that makes the planned nodes fuller.
+// A linear program packs pods in fractions, and fills nodes to the last millicore. Whole pods often can't fill a node completely. For
+// example, if all pods request multiples of half a core, or negligible amounts, a node with 2.9 cores holds only five half cores. A
+// resource counted in whole units is an additional resource, for which each pod's request and each node's room are rounded down to whole
+// units. Pods that fit on a node also fit if they are counted in whole units, because the sum of the rounded amounts is at most the rounded
+// sum. Proofs count a resource in whole units if the planned nodes are fuller when measured in these units.
 //
 // Source: V. Chvátal, "Edmonds polytopes and a hierarchy of combinatorial problems", 1973; R. E. Gomory, 1958: rounding a
 // constraint's coefficients down.
@@ -22,8 +22,8 @@ const (
 	maxUnits            = 4
 	// maxSizes is the maximum number of distinct requests for a resource: if there are more, none of them is tried as a unit.
 	maxSizes = 64
-	// fuller is the amount by which the nodes' fullness in whole units must exceed their fullness in every resource. Fullness is a share of
-	// 1.
+	// fuller is the amount by which the nodes' fullness in whole units must exceed their fullness in every resource. Fullness is a share
+	// between 0 and 1.
 	fuller = 0.005
 )
 

@@ -105,7 +105,7 @@ func (s *search) roundUp(cost int64) int64 {
 }
 
 // rank sorts options. The good options come first, sorted by price. The other options follow, sorted by their ratio of value to price,
-// highest first. An option is good if its ratio divided by the best ratio is at least least, in parts of RatioOne.
+// highest first. An option is good if its ratio divided by the best ratio is at least the parameter least, in parts of RatioOne.
 func rank(p *Problem, options []int32, least int64) ranking {
 	best := int64(0)
 	for _, o := range options {
@@ -136,14 +136,15 @@ type way struct {
 	price int64
 	// bonus raises the score of pods bound to a cell when a node is filled, in parts of 1,024.
 	bonus int64
-	// steady means that resources are weighted by the needs of all pods. Otherwise they are weighted by the needs of the remaining pods.
+	// steady means that resources are weighted by the needs of all pods. If steady is false, they are weighted by the needs of the
+	// remaining pods.
 	steady bool
 	// bySize means that the largest pods are placed first, regardless of the room that this leaves.
 	bySize bool
 }
 
 // prices lists at most n prices of good options. The first is the price nearest to likely. The next prices are further and further away
-// from likely, up and down, in steps of about a quarter. If there are few good options, prices lists all their prices.
+// from likely, up and down, in steps of about a quarter of the price. If there are few good options, prices lists all their prices.
 func (s *search) prices(n int, likely int64) []int64 {
 	r := s.ranked[AnyCell]
 	if r.good == 0 {
@@ -176,7 +177,7 @@ func (s *search) prices(n int, likely int64) []int64 {
 	return out
 }
 
-// nearest returns the index, among the good options, of the option with the nearest price.
+// nearest returns the index, among the good options, of the option whose price is nearest to the given price.
 func (s *search) nearest(r ranking, price int64) int {
 	at, _ := slices.BinarySearchFunc(r.options[:r.good], price, func(o int32, price int64) int { return cmp.Compare(s.p.Options[o].Price, price) })
 	if at == r.good || (at > 0 && price-s.p.Options[r.options[at-1]].Price < s.p.Options[r.options[at]].Price-price) {
@@ -186,7 +187,8 @@ func (s *search) nearest(r ranking, price int64) int {
 }
 
 // construct packs the remaining pods of the items (f.left) node by node. It returns false if some pod fits no option, if the cost of the
-// nodes would not be less than below, or if the filler's steps are used up. The nodes are valid until the next construction: see copyOf.
+// nodes would not be less than the parameter below, or if the filler's steps are used up. The nodes are valid until the next construction:
+// see copyOf.
 func (s *search) construct(items []int32, w way, below int64) (nodes []Node, cost int64, ok bool) {
 	p, f := s.p, s.f
 	s.nodes, s.loads, s.amounts, s.live = s.nodes[:0], s.loads[:0], s.amounts[:0], s.live[:0]

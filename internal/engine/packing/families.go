@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// findFamilies groups the items into families. Among scarce dimensions, the items of a family differ only in the one that has the most
-// distinct sizes.
+// findFamilies groups the items into families. The items of a family have equal needs in all scarce dimensions but one: the dimension in
+// which the items have the most distinct needs.
 func (f *filler) findFamilies() {
 	p, by, most := f.p, -1, 0
 	for _, d := range f.scarce {

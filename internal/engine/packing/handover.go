@@ -8,7 +8,7 @@ import (
 )
 
 // improve repacks a few nodes at a time, with nodes of similar price. Pods that must be apart, in zones or on separate nodes, may need
-// small nodes that are nearly empty in addition to a large one. Repacking nodes of similar price does not find such packings. So handOver
+// small nodes that are nearly empty in addition to a large node. Repacking nodes of similar price does not find such packings. So handOver
 // replaces a node by a smaller node, or removes it. The pods that no longer fit move to other nodes, which are replaced by larger nodes if
 // necessary.
 
@@ -201,7 +201,7 @@ func (h *handover) bindsTo(node int, opt *Option) bool {
 }
 
 // shrink changes the giver to a node of the option and hands over the pods that no longer fit. It returns false if this is not possible at
-// a total cost less than below.
+// a total cost less than the parameter below.
 func (h *handover) shrink(option int32, below int64) bool {
 	p := h.s.p
 	h.cost -= p.Options[h.option[h.giver]].Price
@@ -245,7 +245,7 @@ func (h *handover) move(item int32, taker int) {
 }
 
 // grow changes a taker to an option that has room for a pod of the giver, for the least additional cost. It returns false if this is not
-// possible at a total cost less than below.
+// possible at a total cost less than the parameter below.
 func (h *handover) grow(below int64) bool {
 	p := h.s.p
 	taker, to, least := -1, int32(-1), below-h.cost

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// fairGap defines when Effort.Enough and Effort.FairRounds end the search: the packing costs at most 1/fairGap more than its lower bound.
+// fairGap defines when the limits Effort.Enough and Effort.FairRounds apply: if the packing costs at most 1/fairGap more than its lower
+// bound.
 const fairGap = 40
 
 // A packing that costs more than fairGap allows gets unfairSteps times as many steps as Effort.Enough. Even more steps hardly make it
@@ -36,7 +37,7 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effor
 		}
 		below := before + int64(1-idle%2)
 		if s.roundUp(worth) >= below {
-			continue // the values of these pods show that they need equally expensive nodes
+			continue // according to the values of these pods, their new nodes would not be cheaper
 		}
 		clear(f.left)
 		for _, i := range apart {

@@ -32,7 +32,7 @@ type hand struct {
 	class int32
 	left  int32
 	// room has, for each cell, the number of the class's pending pods that fit on nodes of the snapshot. cost has, for each cell, the cost
-	// of one pod on a new node in nano-USD per hour. It has no entry for a cell without suitable new nodes.
+	// of one pod on a new node in nano-USD per hour. cost has no entry for a cell without suitable new nodes.
 	room map[int32]int
 	cost map[int32]float64
 	// cells are the cells in which the pods could run, ascending.
@@ -93,7 +93,7 @@ func (d *dealer) newHand(class int32) hand {
 			break
 		}
 		if at := int(d.c.KnownHost(i)); at >= 0 && at < len(rooms) && rooms[at] >= int(h.left) {
-			continue // the cell has room for all pods
+			continue // the nodes examined so far in this cell have room for all pods of the class
 		}
 		if !m.Fits.Accepts(n.Group, c.Shape) {
 			continue
@@ -117,7 +117,7 @@ func (d *dealer) newHand(class int32) hand {
 		}
 	}
 	if !t.Options.ExistingOnly {
-		alone := 1 / float64(max(t.S.Waiting.Pods(), 1)) // a pod's share of a node that all pending pods share
+		alone := 1 / float64(max(t.S.Waiting.Pods(), 1)) // the share of one pod if all pending pods were on one node
 		for _, st := range t.StagesFor(c) {
 			for _, s := range t.SitesOf(d.c, st, t.Sites) {
 				share := resources.LargestShare(c.Requests, s.Alloc)
@@ -180,8 +180,8 @@ func (d *dealer) dealOne(h *hand) bool {
 	return true
 }
 
-// crowd returns the number of members that the pod's own spread groups have in the cell's domains. If two cells are equally good, the one
-// with fewer members is chosen.
+// crowd returns the number of members that the pod's own spread groups have in the cell's domains. dealOne chooses the cell with the fewest
+// members if cells are equal in all its other criteria.
 func (d *dealer) crowd(c *podclass.Class, domains []int32) int32 {
 	n := int32(0)
 	for _, g := range c.Topology.Owns {

@@ -52,7 +52,7 @@ func (t Growth) neededBy(host int32) (out []seenIn) {
 	return out
 }
 
-// missed reports whether one of these spreads has no node left in its domain.
+// missed reports whether one of the given spreads no longer has a node in its domain.
 func (t Growth) missed(domains []seenIn) bool {
 	return slices.ContainsFunc(domains, func(s seenIn) bool { return topology.CountAt(t.S.Topology.Present[s.group], s.domain) == 0 })
 }

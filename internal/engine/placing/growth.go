@@ -18,7 +18,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// decideAndJoin puts a pod of the class on a new node by deciding labels that the node's pods have left open. This costs nothing.
+// decideAndJoin puts a pod of the class on a new node by deciding labels that the node's pods have left open. It does so only if the new
+// nodes do not become more expensive.
 func (t Growth) decideAndJoin(class int32) bool {
 	m := t.M
 	c := m.Classes[class]
@@ -247,7 +248,8 @@ func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Bindi
 	return false
 }
 
-// growInto replaces new node i, which has the load, by the node other and adds pods to it, if that is allowed.
+// growInto replaces new node i, which has the load, by the node other and places the pods of added on it. It changes nothing and returns
+// false if rules or minValues forbid this.
 func (t Growth) growInto(i int32, other state.Node, added state.Binding, load []state.Binding) bool {
 	before := t.Mark()
 	var domains []int32

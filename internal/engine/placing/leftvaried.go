@@ -10,8 +10,8 @@ import (
 // AllVaried reports whether the possible types of all new nodes meet their pools' minValues with the current domains.
 func (t Growth) AllVaried() bool { return len(t.Unvaried(0, true)) == 0 }
 
-// Unvaried lists the new nodes, from node from on, whose possible types don't meet minValues. If first is set, it lists only the first of
-// them.
+// Unvaried lists the new nodes, beginning with the number from, whose possible types don't meet minValues. If first is set, it lists only
+// the first of these nodes.
 func (t Growth) Unvaried(from int, first bool) (out []int32) {
 	if t.S.Topology == nil || !slices.ContainsFunc(t.M.Pools, t.StrictVariety) {
 		return nil

@@ -50,7 +50,7 @@ func (t Placing) admitsPut(c *podclass.Class, host int32) bool {
 	return t.S.Admits(c, host)
 }
 
-// PutNew opens a planned node with its first instance type and places the node's pods on it. It returns the same errors as Put.
+// PutNew opens a planned node with the first of its instance types, and places the node's pods on it. It returns the same errors as Put.
 func (t Placing) PutNew(n *planning.NewNode) error {
 	pool, ok := t.M.PoolIndex[n.Pool]
 	if !ok || len(n.InstanceTypes) == 0 || t.M.Pools[pool].Table == nil {

@@ -36,8 +36,8 @@ func (t Placing) PlaceSingly(ctx context.Context, c *layout.Cells, classes []int
 	}
 }
 
-// placeOne places pods of the class on the first host that takes one, or on a new node. If no rule concerns the class, it places as many
-// pods as the host takes, otherwise one pod.
+// placeOne places pods of the class on the first host that takes a pod of the class, or on a new node. If no rule concerns the class, it
+// places as many pods as the host takes. If a rule concerns the class, it places one pod.
 func (t Placing) placeOne(c *layout.Cells, class int32) bool {
 	if host, stage := t.FindHost(class); host >= 0 {
 		t.Add(state.Binding{Class: class, Host: host, Count: t.BulkOn(class, host), Stage: stage, Tight: SpreadsOf(t.Trial).Tightly(class)})
@@ -86,7 +86,8 @@ func (t Placing) FindHost(class int32) (host, stage int32) {
 	return t.findPlanned(class)
 }
 
-// findPlanned returns the first new node that takes a pod of the class, and the stage that allows it. host is -1 if no new node takes one.
+// findPlanned returns the first new node that takes a pod of the class, and the stage that allows it. host is -1 if no new node takes a pod
+// of the class.
 func (t Placing) findPlanned(class int32) (host, stage int32) {
 	m := t.M
 	c := m.Classes[class]

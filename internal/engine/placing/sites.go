@@ -78,7 +78,7 @@ func (t Sites) FindVariedSite(c *layout.Cells, class int32) *offers.Site {
 const maxSplitSites = 256
 
 // findSplitSite does the same as FindVariedSite for types whose capacity depends on where they are bought. For these types the NodeClaim
-// names one zone and one capacity type, so a more expensive offering may leave more types.
+// names one zone and one capacity type, so a more expensive offering may allow more instance types.
 func (t Sites) findSplitSite(cl *podclass.Class, st int32, waits bool) *offers.Site {
 	var list []offers.Site
 	for _, pool := range slices.Sorted(maps.Keys(t.Assignments[st])) {
@@ -98,7 +98,7 @@ func (t Sites) findSplitSite(cl *podclass.Class, st int32, waits bool) *offers.S
 	return nil
 }
 
-// CouldBuy reports whether the node may be bought for a pod of the class. waits means that it must use a reservation.
+// CouldBuy reports whether the node may be bought for a pod of the class. waits means that the node must use a reservation.
 func (t Sites) CouldBuy(cl *podclass.Class, s *offers.Site, waits bool) bool {
 	return resources.Fits(cl.Requests, s.Alloc) && (!waits || s.Limited) && t.S.Limits.Affordable(s.Pool, s.Row) && t.S.Limits.Reservable(s.Pool, s.Row, s.Slot) &&
 		t.admitsAt(cl, s) && t.variedAt(cl, s)

@@ -75,9 +75,10 @@ func (t Spreads) Disturbs(host int32) bool {
 	return false
 }
 
-// residentsDisturb reports whether DaemonSet pods on the last node opened would keep a pod that was placed earlier from being bound. First,
-// they may violate anti-affinity in the earlier pod's domain, in either direction. Second, the earlier pod's spread may not allow them.
-// Third, they may belong to a group with pod affinity. Then the earlier pod is no longer the first of the group, which could run anywhere.
+// residentsDisturb reports whether DaemonSet pods on the last node opened would keep a pod that was placed earlier from being bound. Three
+// rules can cause this: anti-affinity between the DaemonSet pods and the earlier pod, stated by either of them; a spread of the earlier pod
+// that counts the DaemonSet pods; and pod affinity of the earlier pod. If its affinity selects the DaemonSet pods, the earlier pod is not
+// the first pod of its group. Only the first pod may run in any domain.
 func (t Spreads) residentsDisturb(host int32) bool {
 	mc := &t.S.Planned[host-int32(len(t.M.Nodes))]
 	for _, class := range t.M.Pools[mc.Pool].Table.Rows[mc.Row].Residents {
@@ -132,7 +133,7 @@ func (t Spreads) firstOf(g, host int32) bool {
 	return n <= 0
 }
 
-// AnyPlaced reports whether the function is returns true for some pod that the trial has placed.
+// AnyPlaced calls the function is for the pods that the trial has placed, and reports whether it returns true for one of them.
 func (t Spreads) AnyPlaced(is func(o *topology.Groups, host int32) bool) bool {
 	return slices.ContainsFunc(t.S.Placed.All, func(b state.Binding) bool {
 		o := t.M.Classes[b.Class].Topology
@@ -145,8 +146,8 @@ func (t Spreads) spreads(g int32) bool {
 	return t.AnyPlaced(func(o *topology.Groups, _ int32) bool { return topology.Contains(o.Owns, g) })
 }
 
-// domainOf returns the node's domain for the group. For rules over nodes this is the node itself. If the group ignores the node, it is
-// topology.NoDomain.
+// domainOf returns the node's domain for the group. For rules over nodes this is the node itself. If the group ignores the node, the result
+// is topology.NoDomain.
 func (t Spreads) domainOf(g, host int32) int32 {
 	h := &t.S.Topology.Hosts[host]
 	switch {

@@ -10,8 +10,8 @@ import (
 
 // TakersAmong returns those of the given nodes that could take at least one of the pending pods, in the given order. Closed nodes are
 // included. So a planner that keeps pods off nodes which are still starting can detect that it would launch nodes for pods that already
-// have room on such nodes. Hidden nodes and unknown names take no pods. It places nothing. most limits the number of returned nodes; 0
-// means no limit.
+// have room on such nodes. Hidden nodes and unknown names take no pods. It places nothing. The parameter most limits the number of returned
+// nodes; 0 means no limit.
 func (t Placing) TakersAmong(q planning.Query, nodes []string, most int) []string {
 	t.Options = planning.PlaceOptions{Query: q, ExistingOnly: true}
 	classes := t.WaitingClasses()
@@ -38,8 +38,8 @@ func (t Placing) wouldTake(node, class int32) bool {
 }
 
 // RoomyAmong returns those of the given nodes that have room for at least one pod that is pending or could move. It ignores rules about
-// other pods and includes closed nodes. TakersAmong returns no other nodes, as long as no pods are removed from them. So a planner that
-// calls TakersAmong thousands of times passes only the nodes that RoomyAmong returned.
+// other pods and includes closed nodes. TakersAmong can return none of the other nodes, as long as no pods are removed from those nodes. So
+// a planner that calls TakersAmong thousands of times passes only the nodes that RoomyAmong returned.
 func (t Placing) RoomyAmong(nodes []string) []string {
 	classes := bitset.New(len(t.M.Classes))
 	for class, n := range t.S.Waiting {

@@ -13,12 +13,12 @@ import (
 // Kind identifies a class in a sequence of models. Classes are numbered in the order of their text, so their numbers change whenever a
 // class is added or removed. A kind keeps its number as long as it has pods.
 type Kind struct {
-	// Text is the class text in which topology groups have the numbers of the memo's index; these numbers are the part from stakeAt to
-	// stakeEnd. The part from shapeFrom to shapeTo identifies the shape.
+	// Text is the class text in which topology groups have the numbers of the topology index that package updating keeps. These numbers are
+	// the part from stakeAt to stakeEnd. The part from shapeFrom to shapeTo identifies the shape.
 	Text               string
 	stakeAt, stakeEnd  int
 	shapeFrom, shapeTo int
-	// Owns and In are the kind's topology groups, as ascending numbers of the memo's index.
+	// Owns and In are the kind's topology groups, as ascending numbers of the same index.
 	Owns, In []int32
 	// Members is the number of the kind's pods, pending and bound, plus the number of DaemonSets that it represents. A kind with no members
 	// is removed.
@@ -26,7 +26,7 @@ type Kind struct {
 	// Sample is the first of the pods by likeness.Compare.
 	Sample   *corev1.Pod
 	requests []int64
-	// ruleErr says why the topology rules of its pods can't be parsed.
+	// ruleErr says why the topology rules of the kind's pods can't be parsed.
 	ruleErr     error
 	placeholder bool
 	// Claims means that some of the pods use volumes that depend on other objects.
@@ -68,7 +68,7 @@ func (k *Kind) NewClass() *Class {
 	return c
 }
 
-// Restake sets other topology groups for the kind.
+// Restake replaces the kind's groups In, the topology groups that count its pods, and updates the text.
 func (k *Kind) Restake(in []int32) {
 	stake := topology.Groups{Owns: k.Owns, In: in}
 	var w likeness.Writer
@@ -81,7 +81,7 @@ func (k *Kind) Restake(in []int32) {
 	k.stakeEnd, k.In = end, in
 }
 
-// SortedBy returns the kind's class text with the given numbers of topology groups.
+// SortedBy returns the kind's class text with other numbers of topology groups: number[g] replaces the number g.
 func (k *Kind) SortedBy(number []int32) string {
 	if k.stakeAt == k.stakeEnd {
 		return k.Text
@@ -93,7 +93,7 @@ func (k *Kind) SortedBy(number []int32) string {
 	return string(w.Buf) + k.Text[k.stakeEnd:]
 }
 
-// Stake returns the kind's topology groups with the given numbers.
+// Stake returns the kind's topology groups with other numbers: number[g] replaces the number g.
 func (k *Kind) Stake(number []int32) topology.Groups {
 	renumbered := func(list []int32) []int32 {
 		if list == nil {
