@@ -70,7 +70,8 @@ func cordoned(object *corev1.Node, taints []corev1.Taint) []corev1.Taint {
 	return append(slices.Clip(taints), cordon)
 }
 
-// claimLabels returns the labels of a NodeClaim. These include the labels for which its requirements allow only one value.
+// claimLabels returns the labels of a NodeClaim. The result includes the labels for which the NodeClaim's requirements allow only one
+// value.
 func claimLabels(claim *v1.NodeClaim) map[string]string {
 	out := make(map[string]string, len(claim.Labels))
 	for _, r := range claim.Spec.Requirements {

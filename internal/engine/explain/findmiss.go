@@ -29,7 +29,7 @@ type finding struct {
 	miss  *planning.NearestMiss
 	size  float64
 	price int64
-	// at is the new node, if the nearest miss concerns a new node.
+	// The field at is the new node, if the nearest miss concerns a new node.
 	at candidate
 }
 

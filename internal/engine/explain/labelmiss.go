@@ -15,7 +15,7 @@ import (
 
 // valued groups nodes by their values of a label. It keeps the values that have the cheapest nodes, each with its cheapest node.
 type valued struct {
-	// most is the maximum number of values that are kept.
+	// The field most is the maximum number of values that are kept.
 	most   int
 	values []string
 	prices []int64

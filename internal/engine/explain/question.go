@@ -33,7 +33,8 @@ type questionKey struct {
 	key       string
 }
 
-// candidate is a node that could be bought. It has a row, a slot and one of the question's assignments.
+// candidate is a node that could be bought. It is given by a row (the kind of node), a slot (where and how it is bought) and one of the
+// question's assignments.
 type candidate struct {
 	row, slot, assign int
 	price             int64
@@ -41,7 +42,7 @@ type candidate struct {
 
 // ask finds the nodes of a pool that meet the demand, ignoring resources. It returns nil if the pool itself excludes the demand. If the
 // answer is not cached, ask calls the function demand, which returns the demand and the pool to examine. This pool is the pool of key or a
-// changed copy. If it is nil, ask returns nil.
+// changed copy. If demand returns no pool, ask returns nil.
 func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.Pool)) *question {
 	key.shape = x.c.Shape
 	if q, ok := x.questions[key]; ok {

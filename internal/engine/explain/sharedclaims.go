@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// apart explains why a pod has no place although it could have one alone: other pods that share its claims have no place. It returns "" if
-// this is not the cause.
+// apart explains why a pod has no place although the pod alone could have one: other pods that share its claims have no place. It returns
+// "" if this is not the cause.
 func (x *explainer) apart() string {
 	d := x.m.Devices
 	if d == nil || d.Claims == nil || d.Claims.Groups[x.c.Sample] == nil {

@@ -51,7 +51,7 @@ type explanations struct {
 	barred map[int32]bool
 	// looks is the number of nodes examined for nearest misses. nodeLooks is the number of existing nodes examined.
 	looks, nodeLooks int
-	// came is memory that all surveys share: see newSurvey.
+	// The field came is memory that all surveys share: see newSurvey.
 	came []check
 	// everyone lists, for each spread group, the number of its members by domain. Members on nodes that the group ignores are counted.
 	everyone map[int32][]int32
@@ -107,8 +107,8 @@ type explainer struct {
 	tries int
 	// roomy has, for each table, the rows that have room for the pod.
 	roomy map[*nodepool.Table]bitset.Set
-	// admitted caches whether topology rules allow the pod. byWay caches this for the nodes of the question wayOf, by assignment and slot,
-	// if rules can't distinguish nodes of the same assignment and slot.
+	// admitted caches whether topology rules allow the pod. byWay caches the same for the nodes of the question wayOf, indexed by
+	// assignment and slot. It is used if rules can't distinguish the nodes of one assignment and slot.
 	admitted map[admission]bool
 	byWay    []verdict
 	wayOf    *question

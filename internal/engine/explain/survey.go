@@ -16,7 +16,7 @@ import (
 // survey counts the checks that the nodes of a pool fail, and keeps the nearest miss among nodes that fail a single check.
 type survey struct {
 	*explainer
-	// came has, for each instance type, the first check that its best node fails.
+	// The field came has, for each instance type, the first check that its best node fails.
 	came []check
 	// best is the nearest miss so far. outline is the incomplete description of this miss, which the method nearest completes. The field of
 	// is the question of this miss.

@@ -15,7 +15,7 @@ import (
 // rule is one topology rule as users state it. It is a constraint of the pod, the anti-affinity of placed pods, or a host port.
 type rule struct {
 	kind topology.Kind
-	// own means that the pod itself states the rule; otherwise other pods state it.
+	// The field own is true if the pod itself states the rule, and false if other pods state the rule.
 	own    bool
 	groups []int32
 }

@@ -13,7 +13,7 @@ import (
 type Task struct {
 	p *pricing.Problem
 	v *pricing.Values
-	// at has, for each item, the index of its place.
+	// The field at has, for each item, the index of its place among the places in use.
 	at    []int
 	rules *Rules
 }
@@ -161,8 +161,8 @@ func (k *Task) refine(ctx context.Context, g *Bins) {
 	k.packExactly(g)
 }
 
-// fair reports whether repacking bins by value would save too little for its time. It returns true if the values are only a guide, there
-// are few options, and the packing has many pods and costs little more than its lower bound.
+// fair reports whether repacking bins by value would save too little for its time. It returns true if the values are rough (Problem.Rough),
+// there are few options, and the packing has many pods and costs little more than its lower bound.
 func (k *Task) fair(g *Bins) bool {
 	return k.p.Rough && len(k.p.Options) <= fewOptions && float64(g.cost(k.p)) <= k.v.Bound*(1+fairStart) && podsOf(k.p) > manyPods
 }

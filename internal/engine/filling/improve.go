@@ -20,7 +20,8 @@ func (k *Task) rightSize(g *Bins) {
 	}
 }
 
-// cheapestFor returns the cheapest option that can hold the bin's load. That is the first one, because options are sorted by price.
+// cheapestFor returns the cheapest option that can hold the bin's load. This is the first option that holds the load, because options are
+// sorted by price.
 func (k *Task) cheapestFor(b *Bin) int32 {
 	p := k.p
 	for o := range p.Options {

@@ -252,8 +252,8 @@ func (k *Packer) weights(o int32) []float64 {
 	return w
 }
 
-// buyAll adds nodes of the option with the filling in k.Trial. If there is a gate, it adds at most one node, otherwise as many as the
-// remaining pods fill. It reports whether it bought at least one node.
+// buyAll adds nodes of the option with the filling in k.Trial. If there is a gate, it adds at most one node. Without a gate, it adds as
+// many nodes as the remaining pods fill. It reports whether it bought at least one node.
 func (k *Packer) buyAll(o int32, out *Bins) bool {
 	times := int32(1 << 30)
 	for _, l := range k.Trial {

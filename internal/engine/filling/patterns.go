@@ -17,7 +17,8 @@ type patterns struct {
 	*Task
 	pr     *pricing.Program
 	master *lp.Master
-	// inBasis is indexed like the master's rows. It has the filling of each basic column; the load is nil for surplus columns.
+	// inBasis is indexed like the master's rows. It has the filling of the basic column of each row. The load is nil for the column of a
+	// surplus variable.
 	inBasis []filling
 	order   []int32 // scratch
 	density []float64
@@ -138,9 +139,9 @@ func (s *patterns) promisingOptions() []int32 {
 	})
 }
 
-// seeded looks for whole fillings of the option. For each bundle, it tries fillings that begin with one pod of the bundle, or with as many
-// of its pods as possible. Without these fillings the mix has only poor patterns for bundles that no pattern prefers, and the values
-// converge slowly.
+// seeded looks for fillings of the option with whole pods that are worth more than its price, and adds them to the mix. For each bundle, it
+// tries fillings that begin with one pod of the bundle, or with as many of its pods as possible. Without these fillings the mix has only
+// poor patterns for bundles that no pattern prefers, and the values converge slowly.
 func (s *patterns) seeded(o int32) bool {
 	pr := s.pr
 	found, tried := false, 0
@@ -167,7 +168,7 @@ func (s *patterns) seeded(o int32) bool {
 	return found
 }
 
-// improve looks for a whole filling of the option that is worth more than its price at the current values.
+// improve looks for a filling of the option with whole pods that is worth more than its price at the current values.
 func (s *patterns) improve(o int32) bool {
 	opt := &s.p.Options[o]
 	worth := s.fill(o)
@@ -203,7 +204,7 @@ func (s *patterns) enter(o int32) bool {
 	}
 }
 
-// fill puts the best whole filling that it finds into s.best, as counts by bundle, and returns its value.
+// fill looks for the best filling with whole pods. It puts the counts by bundle into s.best, and returns the value of the filling.
 func (s *patterns) fill(o int32) float64 {
 	pr := s.pr
 	s.price(o)

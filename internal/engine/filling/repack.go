@@ -111,7 +111,7 @@ func (k *Task) repackBins(ctx context.Context, g *Bins, bins []int) bool {
 // hopeful is a share: repacking uses an option only if its filling can be worth at least this share of its price.
 const hopeful = 0.7
 
-// subproblem returns the problem of packing some of the items. It has only the options that may help, in the same order. itemOf and
+// subproblem returns the problem of packing some of the items. It has only the options that may help, in the order of p. itemOf and
 // optionOf map its items and options to those of p.
 func subproblem(p *pricing.Problem, counts map[int32]int, v *pricing.Values) (sub *pricing.Problem, itemOf, optionOf []int32) {
 	sub = &pricing.Problem{Dims: p.Dims, Resources: p.Resources}

@@ -7,8 +7,8 @@
 //
 // The method: if one node is opened for all pods, it is the cheapest offering with enough room. Several nodes are chosen greedily, by the
 // value of the pods that they hold compared with their price, or by a bounded search over such choices. The kinds of nodes for a stage are
-// listed only once. Kinds that can't be better are skipped: this is known from an upper bound on the value of the pods that fit, computed
-// from one resource.
+// listed only once. A kind is skipped if it can't be better than the best kind so far. An upper bound on the value of the pods that fit,
+// computed from one resource, shows this.
 //
 // The cost: for each new node, one pass over the kinds that are not skipped; the number of tries limits the search.
 package launching
@@ -27,7 +27,7 @@ type Launching struct {
 	kindCells *layout.Cells
 	// kindsSuiting contains, for two stages, the numbers of the kinds of the first stage that pods at the second stage may use.
 	kindsSuiting map[[2]int32]bitset.Set
-	kindRooms    map[string]int32 // numbers the distinct values of kind.alloc
+	kindRooms    map[string]int32 // the number of each distinct value of kind.alloc
 	// loadsAhead and demands are scratch space of newLoading.
 	loadsAhead []waitingLoad
 	demands    metDemands

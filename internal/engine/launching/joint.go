@@ -73,7 +73,7 @@ func (t *Launching) joint(classes []int32, total []int64, most int64) []state.No
 }
 
 // jointByCell returns, for each cell, the cheapest node of the pool that has room for total and costs less than the parameter most. The
-// cells are in the order of their first row and slot.
+// cells are sorted by the lowest row, and then by the lowest slot, of their nodes.
 func (t *Launching) jointByCell(pool int32, total []int64, rows, slots bitset.Set, most int64, ruled bool) []state.Node {
 	table := t.M.Pools[pool].Table
 	type found struct {
@@ -120,8 +120,8 @@ func (t *Launching) jointByCell(pool int32, total []int64, rows, slots bitset.Se
 	return out
 }
 
-// jointProfile returns the rows and slots of the pool that pods of all the classes may use, each class at its first stage. It returns false
-// if some class does not use the pool at that stage, or leaves labels undecided.
+// jointProfile returns the instance types and offerings (rows and slots) of the pool that pods of all the classes may use, each class at
+// its first stage. It returns false if some class does not use the pool at that stage, or leaves labels undecided.
 func (t *Launching) jointProfile(pool int32, classes []int32) (rows, slots bitset.Set, ok bool) {
 	m := t.M
 	for _, key := range m.TopologyKeys {

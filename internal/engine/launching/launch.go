@@ -168,8 +168,8 @@ type kind struct {
 	alloc                 []int64
 }
 
-// kindsOf returns the nodes for pods at a stage, sorted by price. It leaves out a node if a cheaper node of the same slot is equal for all
-// pods. It returns false if a pool has settings that LaunchSome does not support. The result is cached.
+// kindsOf returns the nodes for pods at a stage, sorted by price. It leaves out a node if a cheaper node of the same slot can replace it
+// for all pods. It returns false if a pool has settings that LaunchSome does not support. The result is cached.
 func (t *Launching) kindsOf(stage int32) ([]kind, bool) {
 	if list, known := t.kinds[stage]; known {
 		return list, list != nil

@@ -25,7 +25,8 @@ type loading struct {
 // waitingLoad describes the pending pods of a class.
 type waitingLoad struct {
 	class *podclass.Class
-	// most is the maximum number of these pods on one node: all pending pods, or fewer if rules allow fewer. worth is the value of one pod.
+	// The field most is the maximum number of these pods on one node: all pending pods, or fewer if rules allow fewer. worth is the value
+	// of one pod.
 	most  int
 	worth int64
 	// suits contains the numbers of the kinds that the pods may run on. demand is the number that metDemands gave to their requirements
@@ -159,7 +160,7 @@ func (t *Launching) suitingKinds(stage, other int32, kinds []kind) bitset.Set {
 	return out
 }
 
-// place puts pods on the node in the order in which value counted them, as many as rules allow.
+// place puts pods on the node in the order in which the method value counted them, as many as rules allow.
 func (f *loading) place(k *kind, host int32) {
 	t := f.t
 	put := func(class int32) bool {

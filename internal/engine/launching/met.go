@@ -44,8 +44,8 @@ type metDemand struct {
 	rooms []heldInRoom
 }
 
-// heldInRoom contains cached facts about all kinds with the same room. most is the upper bound of the value of the pods that they can hold;
-// value is the value that they hold. Both are stored plus 1; 0 means not computed yet.
+// heldInRoom contains cached facts about all kinds with the same room. The field most is the upper bound of the value of the pods that they
+// can hold; value is the value that they hold. Both fields contain the value plus 1; 0 means not computed yet.
 type heldInRoom struct{ most, value int64 }
 
 // mostDemands is the number of demands that are distinguished. All further demands have the number mostDemands, and are checked one by one.

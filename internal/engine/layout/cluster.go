@@ -45,8 +45,8 @@ func (l *Cluster) Count(reachable func(shape int32, key int) []int32) *topology.
 	for i, class := range l.Classes {
 		stakes[i] = class.Topology
 	}
-	// first has the number, from 1, of the first node of each group, and more has the number of the group's further nodes. The nodes of a
-	// group are equal.
+	// The list first has the number, counted from 1, of the first node of each group, and more has the number of the group's further nodes.
+	// The nodes of a group are equal.
 	first, more := make([]int32, len(l.Groups)), make([]int32, len(l.Groups))
 	for i := range l.Nodes {
 		n := &l.Nodes[i]

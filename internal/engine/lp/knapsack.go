@@ -12,7 +12,7 @@ type Knapsack struct {
 	dims int
 	// room is indexed by resource, need by class*dims+resource, most by class. The caller owns these slices.
 	room, need, most []float64
-	// open lists the classes whose most is greater than 0.
+	// The field open lists the classes c with most[c] > 0.
 	open []int32
 	// lambda receives the duals, which are >= 0 after a solve.
 	lambda []float64

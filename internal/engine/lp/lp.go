@@ -9,8 +9,8 @@
 // a few resources), so both keep a dense inverse of the basis. One pivot of a Master with n rows takes n² steps, one of a Knapsack with d
 // resources and n open classes n·d + d².
 //
-// Answers are floating-point numbers within a tolerance. They guide searches and propose bounds; code that reports a bound then proves it
-// with integers.
+// Results are floating-point numbers within a tolerance. They guide searches and propose bounds. Code that reports such a bound first
+// proves it with integers.
 package lp
 
 // eps is the tolerance of Knapsack and Master.

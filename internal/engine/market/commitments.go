@@ -74,7 +74,8 @@ func Fill(k int, left int64, nodes []*Covered) int64 {
 	return left
 }
 
-// cover covers as much of the node as left, the remaining amount of commitment k, allows. It returns the amount that it uses.
+// cover covers as much of the node as left, the remaining amount of commitment k, allows. It returns the amount of the commitment that this
+// uses.
 func (c *Covered) cover(k int, left int64) int64 {
 	by := c.By[k]
 	if c.Rest == 0 || left == 0 {
@@ -123,8 +124,8 @@ func (c *Costs) AppliesTo(ofOfferings func(key string) bool, it *cloudprovider.I
 	return out
 }
 
-// CoveredAt returns the price of a variant in a slot, in USD per hour, and the terms of that price. by has the covered shares; only those
-// that apply to the variant in the slot count.
+// CoveredAt returns the price of a variant in a slot, in USD per hour, and the terms of that price. The parameter by has the covered
+// shares. It ignores shares of commitments that do not apply to the variant in the slot.
 func (c *Catalog) CoveredAt(variant, slot int, by *Covered) (usd float64, terms []Line) {
 	price := c.Price(variant, slot)
 	var shares []Share

@@ -13,5 +13,5 @@
 // Discrete-Variable Extremum Problems, 1957), and also how AWS bills Savings Plans.
 //
 // The cost: a catalog takes a pass over all offerings, and another pass for each set of terms. Computed sets are cached until the catalog
-// is frozen. Filling sorts the nodes once for each commitment.
+// is frozen. For each commitment, the nodes to cover are sorted once.
 package market

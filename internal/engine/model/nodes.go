@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// compileNodes compiles the snapshot's nodes. Initialized nodes come before the others, and both are sorted by name. classes has the
-// classes of their pods, indexed by node and pod.
+// compileNodes compiles the snapshot's nodes. Initialized nodes come first, sorted by name, and then the other nodes, sorted by name.
+// classes has the classes of their pods, indexed by node and pod.
 func (m *Model) compileNodes(s *planning.Snapshot, r *likeness.Roster, classes [][]int32) error {
 	dims := m.Resources.Len()
 	m.Free = make([]int64, 0, len(s.Nodes)*dims)

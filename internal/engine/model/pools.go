@@ -16,7 +16,7 @@ import (
 )
 
 // compilePools compiles the snapshot's pools and sorts them by weight (higher first), then by generation (later first), then by name (later
-// first). Pools of equal weight compete by price. The order matters only if prices are equal.
+// first). Pools of equal weight compete by price. Their order matters only if prices are equal.
 func (m *Model) compilePools(s *planning.Snapshot, previous *Model) error {
 	m.PoolIndex = make(map[v1.PoolKey]int, len(s.NodePools))
 	for i := range s.NodePools {

@@ -42,7 +42,7 @@ type Descriptions struct {
 	// Spare has the amounts of the pool's limits that a node may use in addition to its planned type: see SpareLimits. It is indexed by
 	// pool, and then like the pool's limits. If it is nil, no node may use more of the limits than its planned type.
 	Spare [][]int64
-	// most is the number of types that are listed for nodes of pools without minValues; 0 means all types.
+	// The field most is the maximum number of types that are listed for nodes of pools without minValues; 0 means all types.
 	most int
 }
 

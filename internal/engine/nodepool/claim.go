@@ -36,8 +36,8 @@ func Claim(c *market.Catalog, claim, known requirements.Set, slots bitset.Set) r
 	return claim
 }
 
-// KeepProduct restricts the slots to a set that a NodeClaim can express: some zones, some capacity types, and every combination of them
-// that is on offer. If some combinations are not acceptable, or if a type's amounts depend on where it is bought, only the zone and
+// KeepProduct restricts the slots to a set that a NodeClaim can express: some zones, some capacity types, and every combination of these
+// that the catalog offers. If some combinations are not acceptable, or if a type's amounts depend on where it is bought, only the zone and
 // capacity type of the plan remain.
 func (t *Table) KeepProduct(planned int32, slots bitset.Set) {
 	c := t.Catalog

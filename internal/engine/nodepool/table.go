@@ -18,8 +18,8 @@ type Table struct {
 	Rows    []Row
 	// alloc is indexed by row*resources+resource. It has the amounts that are left for pods.
 	alloc []int64
-	// most is indexed like alloc. It has upper bounds of the amounts that are left for pods. It is nil if no upper bound exceeds the amount
-	// in alloc.
+	// The field most is indexed like alloc. It has upper bounds of the amounts that are left for pods. It is nil if no upper bound exceeds
+	// the amount in alloc.
 	most []int64
 	// Taken is indexed like alloc. It has the amounts that DaemonSets use.
 	Taken []int64

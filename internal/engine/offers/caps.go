@@ -93,8 +93,8 @@ func (m *Market) Caps(items []pricing.Item, proof bool) []Cap {
 // taken returns the amount of the cap that a pod with these rules takes.
 //
 // A spread refuses only pods that state the spread, and only while the node has too many of the pods that the spread counts. Pods that
-// state no spread over nodes can always be placed last, and take nothing. All other counted pods are treated as if they stated this spread,
-// so that their order does not matter.
+// state no spread over nodes can always be placed last, so they take no amount of the cap. All other counted pods are treated as if they
+// stated this spread, so that their order does not matter.
 func (c *Cap) taken(rules []topology.Group, o *topology.Groups) int64 {
 	if o == nil {
 		return 0

@@ -16,7 +16,7 @@ type search struct {
 	cells []int32
 	// unit is the greatest common divisor of all prices.
 	unit int64
-	// few is true if the problem has few pods.
+	// The field few is true if the problem has at most fewPods pods.
 	few bool
 	// cellAt has, for each item, the index of its cell in cells, or -1 for AnyCell.
 	cellAt []int

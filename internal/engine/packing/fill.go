@@ -29,8 +29,8 @@ type filler struct {
 	// option is the option of the node being filled, and fit says how the items fit on it.
 	option  int32
 	fit     *fitted
-	free    []int64 // by asked
-	weights []int64 // by scarce
+	free    []int64 // indexed like asked
+	weights []int64 // indexed like scarce
 	rooms   []room  // indexed like scarce, with at least two entries
 	// load is the load of the node, in no particular order.
 	load []Load

@@ -20,7 +20,7 @@ const (
 	maxHandOverSteps = 60_000
 )
 
-// handover is a set of nodes. One of them, the giver, hands over pods to the others, the takers.
+// handover is a set of nodes. One node, the giver, hands over pods to the other nodes, the takers.
 type handover struct {
 	s *search
 	// option, count and used describe each node: its option, the number of its pods by item, and the amounts that they use.

@@ -10,9 +10,9 @@ type head struct {
 	at, end int32
 	// entry is the index of the item in the load, or -1.
 	entry int32
-	// most is the number of further pods of the item that may go on the node.
+	// The field most is the number of further pods of the item that may go on the node.
 	most int
-	// short is subtracted from the score. Then bonus raises the score, in parts of 1,024.
+	// The field short is subtracted from the score. After that, the field bonus raises the score, in parts of 1,024.
 	short, bonus int64
 	// a and b are the shares that one pod takes of an empty node's first two scarce resources. more has the shares of the other scarce
 	// resources.
@@ -103,8 +103,8 @@ func (f *filler) shares(item int32) []int64 {
 	return f.fit.shares[int(item)*n:][:n]
 }
 
-// scan returns the best item that can go on the node. If no item can, the result's head is -1. It also returns the second best item, even
-// if that item can't go on the node.
+// scan returns the best item that can go on the node. If no item can go on the node, the head of best is -1. It also returns the second
+// best item, even if that item can't go on the node.
 func (f *filler) scan() (best, second scored) {
 	best, second = scored{head: -1, score: gone}, scored{head: -1, score: gone}
 	f.steps -= stepsPerScan + len(f.heads)/headsPerStep

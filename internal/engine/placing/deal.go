@@ -143,7 +143,7 @@ func (d *dealer) newHand(class int32) hand {
 	return h
 }
 
-// dealOne assigns one pod of the class to a cell. It returns false if no cell is possible now.
+// dealOne assigns one pod of the class to a cell. It returns false if no cell can take the pod now.
 func (d *dealer) dealOne(h *hand) bool {
 	c := d.t.M.Classes[h.class]
 	best, bestScore := int32(-1), [3]float64{}

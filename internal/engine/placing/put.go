@@ -17,7 +17,7 @@ import (
 var ErrNoPlace = errors.New("the node has no place for it")
 
 // Put places pending pods, of hidden nodes or of the snapshot, on a node of the snapshot. It places them in the given order, by the same
-// rules as Place. The error wraps ErrNoPlace if a pod may not run on the node. Other errors name pods that are not pending, or unknown
+// rules as Place. The error wraps ErrNoPlace if a pod may not run on the node. All other errors name pods that are not pending, or unknown
 // nodes. In case of an error, the pods before the failing pod stay placed. The caller must roll them back.
 func (t Placing) Put(node string, pods []planning.PodKey) error {
 	i, ok := t.M.NodeIndex[node]

@@ -16,7 +16,7 @@ import (
 
 // PlaceTightly tries the remaining pods again, and counts spreads as kube-scheduler does. Earlier steps also count domains in which a node
 // could be launched, as if there were an empty node, so that pods are placed in all domains. PlaceTightly places pods that would otherwise
-// stay pending because they can't run in such a domain.
+// stay pending because they can't run in a domain that has no node yet.
 func (t Spreads) PlaceTightly(ctx context.Context, c *layout.Cells, classes []int32) {
 	if t.RoomOnly {
 		return
