@@ -39,6 +39,8 @@ type document struct {
 	Commitments []commitmentUse `json:"commitments,omitempty"`
 	// SpotSplits are left out if no workload limits its spot nodes.
 	SpotSplits []spotSplit `json:"spotSplits,omitempty"`
+	// Usage is left out without --usage.
+	Usage []containerUsage `json:"usage,omitempty"`
 }
 
 type summary struct {
@@ -67,6 +69,8 @@ type summary struct {
 	ReplacedEstimated int `json:"replacedEstimated,omitempty"`
 	// Replicas is the range that autoscalers of the input allow; left out without autoscalers.
 	Replicas *replicaRange `json:"replicas,omitempty"`
+	// Usage is the plan with requests at usage; left out without --usage.
+	Usage *usageSummary `json:"usage,omitempty"`
 }
 
 type plannedNode struct {

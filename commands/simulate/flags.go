@@ -3,6 +3,8 @@ package simulate
 import (
 	"flag"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/drawknife/drawknife/commands/simulate/internal/replay"
@@ -57,6 +59,7 @@ func (l *commandLine) addAll() {
 	l.addPage()
 	l.addCosts()
 	l.addProof()
+	l.addUsage()
 	l.addConsolidation()
 	l.addThresholds()
 	l.addReplay()
@@ -187,4 +190,21 @@ func (l *commandLine) options(inputs []string) (options, error) {
 		return o, err
 	}
 	return o, o.check(given)
+}
+
+// parseZones reads a comma-separated list of zones; the order and repetitions carry no meaning.
+func parseZones(list string, given bool) ([]string, error) {
+	if !given {
+		return nil, nil
+	}
+	var zones []string
+	for zone := range strings.SplitSeq(list, ",") {
+		zone = strings.TrimSpace(zone)
+		if zone == "" {
+			return nil, fmt.Errorf("--zones %q: a zone is empty; write them as us-east-1a,us-east-1b", list)
+		}
+		zones = append(zones, zone)
+	}
+	slices.Sort(zones)
+	return slices.Compact(zones), nil
 }

@@ -22,6 +22,8 @@ func TestHostileInput(t *testing.T) {
 		"--snapshot FILE",
 		"testdata/deployment.yaml --cost-model FILE",
 		"testdata/deployment.yaml --catalog FILE",
+		"testdata/deployment.yaml --usage FILE",
+		"testdata/deployment.yaml --usage cpu=FILE",
 		"testdata/deployment.yaml --catalog testdata/ec2.json --prices FILE",
 	)
 }

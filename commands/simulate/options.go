@@ -121,6 +121,8 @@ type options struct {
 	maxReplicas int
 	// workloads say for which kinds of objects pods are created.
 	workloads workloadOptions
+	// usage contains the values of --usage and --usage-percentile.
+	usage usageOptions
 	// images is the file that says for which architectures images are built; empty means none.
 	images string
 	// rendering says whether folders of Kustomize and Helm are rendered.
@@ -212,23 +214,6 @@ func parseInterleaved(flags *flag.FlagSet, args []string) ([]string, error) {
 	}
 }
 
-// parseZones reads a comma-separated list of zones; the order and repetitions carry no meaning.
-func parseZones(list string, given bool) ([]string, error) {
-	if !given {
-		return nil, nil
-	}
-	var zones []string
-	for zone := range strings.SplitSeq(list, ",") {
-		zone = strings.TrimSpace(zone)
-		if zone == "" {
-			return nil, fmt.Errorf("--zones %q: a zone is empty; write them as us-east-1a,us-east-1b", list)
-		}
-		zones = append(zones, zone)
-	}
-	slices.Sort(zones)
-	return slices.Compact(zones), nil
-}
-
 // check refuses invalid values and combinations; given contains the names of the flags on the command line.
 func (o options) check(given map[string]bool) error {
 	if err := o.policy.check(o.output); err != nil {
@@ -244,6 +229,9 @@ func (o options) check(given map[string]bool) error {
 		return err
 	}
 	if err := o.checkQuestion(given); err != nil {
+		return err
+	}
+	if err := o.checkUsage(given); err != nil {
 		return err
 	}
 	if o.maxReplicas < 1 {

@@ -15,7 +15,7 @@ import (
 
 func TestParseOptions(t *testing.T) {
 	defaults := func(change func(*options)) options {
-		o := options{program: "simulate", provider: providerFile, output: outputText, color: colorAuto, planner: settings.PlannerGlobal, disruption: settings.DefaultDisruption(), maxReplicas: 100_000, replay: replayOptions{interruptions: 1, every: time.Hour, seed: 1}, query: scheduling.Query{
+		o := options{program: "simulate", provider: providerFile, output: outputText, color: colorAuto, planner: settings.PlannerGlobal, disruption: settings.DefaultDisruption(), maxReplicas: 100_000, replay: replayOptions{interruptions: 1, every: time.Hour, seed: 1}, usage: usageOptions{percentile: 95}, query: scheduling.Query{
 			Preferences: scheduling.PreferencesRespect, MinValues: scheduling.MinValuesStrict, Reserved: scheduling.ReservedFallback, Preemption: scheduling.PreemptionIgnore,
 		}}
 		change(&o)
@@ -70,6 +70,9 @@ func TestParseOptions(t *testing.T) {
 			o.replay.trace, o.replay.every = "t.csv", 15*time.Minute
 			o.disruption.PayBack, o.disruption.MinSavingShare, o.disruption.Price, o.disruption.CoolDown = 8*time.Hour, 0.3, 0, 0
 		})},
+		{"usage", "--usage ./a=b.json --usage cpu=c.json --usage-percentile 99", defaults(func(o *options) {
+			o.usage = usageOptions{files: []usageFile{{name: "./a=b.json"}, {name: "c.json", resource: "cpu"}}, percentile: 99}
+		})},
 		{"catalogue with prices", "--catalog c.json --prices p.json", defaults(func(o *options) {
 			o.catalog, o.prices = "c.json", "p.json"
 		})},
@@ -80,7 +83,7 @@ func TestParseOptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(options{}, workloadOptions{}, replayOptions{}, spotRisk{}, clusterOptions{}, explainOptions{}, policyOptions{}, rendering{})); diff != "" {
+			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(options{}, workloadOptions{}, replayOptions{}, spotRisk{}, clusterOptions{}, explainOptions{}, policyOptions{}, rendering{}, usageOptions{}, usageFile{})); diff != "" {
 				t.Errorf("options (-want +got):\n%s", diff)
 			}
 		})

@@ -30,7 +30,8 @@ planned.`,
 		Examples: `drawknife plan deploy/ nodepool.yaml
 drawknife plan -A
 drawknife plan -A new-service.yaml -o json
-drawknife plan cluster.json --cost-model costs.yaml`,
+drawknife plan cluster.json --cost-model costs.yaml
+drawknife plan cluster.json --usage cpu=cpu.json --usage memory=memory.json`,
 		Exit: exitStatuses(exitUnschedulable, "the plan was made, and some pods have no place"),
 		Begin: func() commands.Run {
 			l := newCommandLine("drawknife plan")
@@ -38,6 +39,7 @@ drawknife plan cluster.json --cost-model costs.yaml`,
 			l.addPolicies()
 			l.addPage()
 			l.addProof()
+			l.addUsage()
 			return l.run(own, nil)
 		},
 	}

@@ -118,6 +118,8 @@ type result struct {
 	answers []requests.Answer
 	// replicas is the range that autoscalers allow; nil without autoscalers.
 	replicas *replicaRange
+	// usage is the plan with requests at usage; nil without --usage.
+	usage *usagePlan
 }
 
 func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr *printable.Writer, own Options) int {
@@ -155,6 +157,10 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 }
 
 func (s *simulation) run(ctx context.Context) (int, error) {
+	measured, err := s.readUsage()
+	if err != nil {
+		return 0, err
+	}
 	snapshot, err := s.load(ctx)
 	if err != nil {
 		return 0, err
@@ -198,6 +204,9 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if r.replicas, err = s.planRange(ctx, r); err != nil {
+		return 0, err
+	}
+	if r.usage, err = s.planUsage(ctx, measured, r); err != nil {
 		return 0, err
 	}
 	if s.certificate != "" {
@@ -271,6 +280,7 @@ func (s *simulation) print(r result) error {
 		preempted: s.query.Preemption == scheduling.PreemptionExpect,
 		answers:   r.answers,
 		verbose:   s.verbose, compile: r.compile, solve: r.solve, assumed: s.assumed, replaced: r.replaced, pricing: prices,
+		usage: r.usage,
 	}
 	if r.replaced != nil {
 		text.unpriced = r.replaced.unknownPrices
@@ -296,6 +306,7 @@ func (s *simulation) documentOf(r result, prices pricing) document {
 		d.Notes = append(d.Notes, r.replaced.unknownPrices.notes()...)
 	}
 	d.Summary.Replicas = r.replicas
+	r.usage.fill(&d)
 	d.Assumptions = s.assumed.list()
 	d.Prices, d.Summary.OnDemandCost = append(d.Prices, prices.sources...), prices.onDemand
 	d.Summary.LowCost, d.Summary.HighCost = prices.low, prices.high

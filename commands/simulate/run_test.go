@@ -171,8 +171,8 @@ func checkDocument(t testing.TB, d document) {
 		t.Errorf("%d pods are not in the range of autoscalers: %+v", s.Pods, r)
 	}
 	want := summary{
-		Replicas: s.Replicas,
-		Pods:     len(seen), Placed: placed, Unschedulable: len(d.Unschedulable), ExistingNodes: len(d.Existing),
+		Replicas: s.Replicas, Usage: s.Usage,
+		Pods: len(seen), Placed: placed, Unschedulable: len(d.Unschedulable), ExistingNodes: len(d.Existing),
 		NewNodes: len(d.Nodes), HourlyCost: s.HourlyCost, LowerBound: s.LowerBound, SolveMillis: s.SolveMillis,
 		ReplacedNodes: s.ReplacedNodes, ReplacedCost: s.ReplacedCost, ReplacedEstimated: s.ReplacedEstimated, CompileMillis: s.CompileMillis,
 		OnDemandCost: s.OnDemandCost, LowCost: s.LowCost, HighCost: s.HighCost,

@@ -46,6 +46,8 @@ type textReport struct {
 	preempted bool
 	// answers are the answers to ProvisioningRequests.
 	answers []requests.Answer
+	// usage is the plan with requests at usage; nil without --usage.
+	usage *usagePlan
 	// verbose prints all lists completely.
 	verbose bool
 	// compile and solve are the durations of these steps.
@@ -250,6 +252,7 @@ func (r textReport) writeFoot(w io.Writer) {
 			these, dollars(s.LowerBound), gapWords(s.HourlyCost, s.LowerBound)))
 	}
 	r.writeRange(w)
+	r.writeUsage(w)
 	r.writePrices(w, r.pricing)
 	fmt.Fprintf(w, "Compiled in %s, solved in %s.\n", millis(r.compile), millis(r.solve))
 }
