@@ -181,6 +181,15 @@
 //	    workloads[]  with their workload, scaler, and numbers of pods: planned, min and max (absent if there is no maximum)
 //	    min, max     plans with the smallest and largest numbers of pods: pods, newNodes, hourlyCost (USD) and unschedulable; the
 //	                 last three are absent if nothing was planned because there are too many pods
+//	  usage          the plan with requests at usage; absent without --usage
+//	    percentile   value of --usage-percentile; absent if no series has several samples
+//	    sources      names of the files
+//	    workloads    number of workloads with known usage
+//	    pods         number of their pods with known usage, pending and running
+//	    podsWithout  number of all other pods
+//	    requested, used
+//	                 sums for the pods with known usage, quantity by resource: cpu and memory
+//	    plan         pods, newNodes, hourlyCost and unschedulable of the plan, as in replicas.min
 //	nodes[]          nodes to launch
 //	  name           placeholder, unique in the plan
 //	  nodePool       pool that launches it
@@ -233,6 +242,13 @@
 //	  existing       number with room on existing nodes
 //	  unplaced       number without room
 //	  reasons[]      why they have no room, as for a pod
+//	usage[]          containers with known usage, by workload; absent without --usage. First are those whose requests exceed the usage
+//	                 of all their pods by most; 8 GiB of memory count as a core
+//	  workload       "Deployment namespace/name", or "Pod namespace/name" for a pod that nothing owns
+//	  container      name of the container
+//	  pods           number of its pods; 0 for a DaemonSet that has none yet
+//	  requests       of one pod, the largest if they differ, quantity by resource: cpu and memory; without a request, the key is absent
+//	  usage          of one pod, likewise; if it is not known, the key is absent
 //	notes[]          remarks on the input that did not stop the plan: first those on how it was read, which a replay
 //	                 lacks; the same as on standard error. UnknownPrice names nodes whose price is not known; the text has it in
 //	                 the answer itself

@@ -193,11 +193,13 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	builtin := withoutTimes(read(t, "commands/simulate/testdata/golden/builtin.txt"))
+	usage, _, _ := strings.Cut(fromLine(read(t, "commands/simulate/testdata/golden/usage.txt"), "With requests at"), "Prices:\n")
 	for _, c := range []struct{ page, marker, language, want string }{
 		{"README.md", "<!-- quick start -->", "go", program},
 		{"README.md", "<!-- quick start prints -->", "text", output},
 		{"README.md", "<!-- simulate ends with -->", "text", fromLine(builtin, "57 of 57 pods placed")},
 		{"docs/simulate.md", "<!-- simulate prints -->", "text", builtin},
+		{"docs/simulate.md", "<!-- usage prints -->", "text", usage},
 	} {
 		page := read(t, c.page)
 		got, err := rules.Fence(page, c.marker, c.language)
