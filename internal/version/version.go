@@ -9,6 +9,10 @@ import (
 	"runtime/debug"
 )
 
+// stamped is the version of a released program; empty for others. Package main of internal/release sets it with -ldflags=-X, because the
+// program drawknife is in a nested module, which has no version of its own.
+var stamped string
+
 // Line returns a line for people: the command's name, the version of the module and the commit that the program was built from ("unknown"
 // if the toolchain did not record them), and the version of the toolchain. "-dirty" follows the commit if its files had been changed.
 func Line(command string) string {
@@ -31,7 +35,10 @@ func Build() (release, commit string) {
 
 func of(info *debug.BuildInfo) (release, commit string) {
 	release, commit = "unknown", "unknown"
-	if info.Main.Version != "" {
+	switch {
+	case stamped != "":
+		release = stamped
+	case info.Main.Version != "":
 		release = info.Main.Version
 	}
 	for _, setting := range info.Settings {
