@@ -42,6 +42,9 @@ type Options struct {
 	Heartbeat *time.Duration
 	// Log logs errors whose requests are repeated; nil discards the errors.
 	Log *slog.Logger
+	// Run runs the program of a pod, and returns its exit code. Run is called once for each pod, in a goroutine of its own. Its context ends
+	// when the pod is deleted or the simulator stops; Run must then return soon. Nil means that pods have no program: see CompletesAfter.
+	Run func(ctx context.Context, pod *corev1.Pod) int
 }
 
 // Behaviour says how the kubelet of one instance behaves. The zero value is a healthy kubelet without delays.
@@ -77,6 +80,8 @@ type Simulator struct {
 	mu sync.Mutex
 	// instances are the instances that were booted, by the name of their node, until both the instance and the node are gone.
 	instances map[string]*instance
+	// programs are the programs of pods that were started, by the UID of the pod. They stay after their end, so that none is started twice.
+	programs map[types.UID]*program
 }
 
 // instance is an instance that was booted.
@@ -103,6 +108,7 @@ func Start(ctx context.Context, client kubernetes.Interface, options Options) (*
 		options:   options,
 		ctx:       ctx,
 		instances: map[string]*instance{},
+		programs:  map[types.UID]*program{},
 		queue:     newQueue[types.NamespacedName](),
 		storage:   newQueue[storageWork](),
 	}

@@ -44,12 +44,20 @@ func (s *Simulator) syncPod(ctx context.Context, key types.NamespacedName) (time
 		if left := stopsAt(pod).Sub(now); left > 0 {
 			return left, nil
 		}
+		s.stopProgram(pod)
 		return 0, s.removePod(ctx, pod)
 	case pod.Status.Phase == corev1.PodPending:
 		return 0, s.patchStatus(ctx, pod, runningStatus(pod, metav1.NewTime(now)))
 	case pod.Status.Phase == corev1.PodRunning:
 		if began := pod.Status.StartTime; began != nil && saidUnready(pod) {
 			return 0, s.patchStatus(ctx, pod, runningStatus(pod, *began)) // the change of the pod triggers the next check
+		}
+		if s.options.Run != nil {
+			code, ended := s.ended(pod)
+			if !ended {
+				return 0, nil // its end triggers the next check
+			}
+			return 0, s.patchStatus(ctx, pod, endedStatus(pod, code, metav1.NewTime(now)))
 		}
 		after, err := time.ParseDuration(pod.Annotations[CompletesAfter])
 		if err != nil || pod.Status.StartTime == nil {
@@ -58,7 +66,7 @@ func (s *Simulator) syncPod(ctx context.Context, key types.NamespacedName) (time
 		if left := pod.Status.StartTime.Add(after).Sub(now); left > 0 {
 			return left, nil
 		}
-		return 0, s.patchStatus(ctx, pod, succeededStatus(pod, metav1.NewTime(now)))
+		return 0, s.patchStatus(ctx, pod, endedStatus(pod, 0, metav1.NewTime(now)))
 	}
 	return 0, nil
 }
@@ -118,17 +126,22 @@ func runningStatus(pod *corev1.Pod, now metav1.Time) corev1.PodStatus {
 	return status
 }
 
-func succeededStatus(pod *corev1.Pod, now metav1.Time) corev1.PodStatus {
-	status := corev1.PodStatus{Phase: corev1.PodSucceeded}
+// endedStatus is the status of a pod whose containers have ended with this exit code.
+func endedStatus(pod *corev1.Pod, code int, now metav1.Time) corev1.PodStatus {
+	phase, podReason, reason := corev1.PodSucceeded, "PodCompleted", "Completed"
+	if code != 0 {
+		phase, podReason, reason = corev1.PodFailed, "PodFailed", "Error"
+	}
+	status := corev1.PodStatus{Phase: phase}
 	for _, kind := range []corev1.PodConditionType{corev1.ContainersReady, corev1.PodReady} {
 		status.Conditions = append(status.Conditions, corev1.PodCondition{
-			Type: kind, Status: corev1.ConditionFalse, Reason: "PodCompleted", LastTransitionTime: now,
+			Type: kind, Status: corev1.ConditionFalse, Reason: podReason, LastTransitionTime: now,
 		})
 	}
 	for _, c := range pod.Spec.Containers {
 		status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{
 			Name: c.Name, Image: c.Image,
-			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: now}},
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: int32(code), Reason: reason, FinishedAt: now}},
 		})
 	}
 	return status

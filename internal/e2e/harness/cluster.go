@@ -42,6 +42,8 @@ type Options struct {
 	// Behaviour returns the behaviour of the kubelet on an instance that has just booted. Nil means that each node is ready after
 	// DefaultReadyAfter. It is called from hooks of the cloud, one call at a time.
 	Behaviour func(fake.Instance) kubelet.Behaviour
+	// Run runs the programs of pods (kubelet.Options.Run); nil: pods have none.
+	Run func(context.Context, *corev1.Pod) int
 }
 
 // Cluster is one test's cluster. Make one with Server.Start.
@@ -107,7 +109,7 @@ func (s *Server) Start(t testing.TB, options Options) *Cluster {
 		}
 	})
 	stopInformers = c.watch(ctx)
-	c.Kubelets, err = kubelet.Start(ctx, c.Client, kubelet.Options{Log: slog.New(slog.NewTextHandler(LogWriter(t), nil))})
+	c.Kubelets, err = kubelet.Start(ctx, c.Client, kubelet.Options{Log: slog.New(slog.NewTextHandler(LogWriter(t), nil)), Run: options.Run})
 	c.check(err)
 	c.Cloud, err = c.newCloud(options)
 	c.check(err)
