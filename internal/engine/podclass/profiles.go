@@ -2,13 +2,15 @@ package podclass
 
 import "github.com/drawknife/drawknife/internal/engine/nodepool"
 
-// ProfileNumbers maps profiles of the pools in was to their numbers in the pools in next. The pools in next were made from those in was.
+// ProfileNumbers maps profiles of old pools to their numbers in new pools. The field was has the old pools, and next has the new pools,
+// which were made from the old ones.
 type ProfileNumbers struct {
 	was, next []*nodepool.Pool
 	numbers   [][]int32
 }
 
-// NewProfileNumbers numbers the profiles of was in the order in which touch is called for them. next has the same pools without profiles.
+// NewProfileNumbers numbers the profiles of the old pools in the order in which touch is called for them. The parameter was has the old
+// pools, and next has the same pools without profiles.
 func NewProfileNumbers(was, next []*nodepool.Pool) *ProfileNumbers {
 	n := &ProfileNumbers{was: was, next: next, numbers: make([][]int32, len(was))}
 	for i, p := range was {
@@ -21,7 +23,7 @@ func NewProfileNumbers(was, next []*nodepool.Pool) *ProfileNumbers {
 }
 
 // touch returns the new number of t's profile. If the profile has no new number yet, touch gives it one and sets its demand to t's demand.
-// So the first shape that uses a profile determines the profile's demand.
+// Therefore the first shape that uses a profile determines the profile's demand.
 func (n *ProfileNumbers) touch(t touch) Use {
 	at := &n.numbers[t.Pool][t.Profile]
 	if *at < 0 {
@@ -30,7 +32,7 @@ func (n *ProfileNumbers) touch(t touch) Use {
 	return Use{t.Pool, *at}
 }
 
-// Stage returns the stage with the new numbers of its profiles. touch must have been called for all of them.
+// Stage returns the stage with the new numbers of its profiles. touch must have been called for all these profiles.
 func (n *ProfileNumbers) Stage(s Stage) Stage {
 	uses := make([]Use, len(s.Uses))
 	for i, u := range s.Uses {

@@ -14,7 +14,7 @@ type Reader struct {
 	Terms     match.Terms
 	Volumes   *volumes.Index
 	Resources *resources.Table
-	// Pools are the pools that may launch nodes, heaviest first.
+	// Pools are the pools that may launch nodes, the pool with the highest weight first.
 	Pools []*nodepool.Pool
 	// Asked collects the labels that pods or rules ask about.
 	Asked map[string]bool
@@ -40,7 +40,7 @@ type Devices interface {
 // ask records that pods or rules ask about the labels.
 func (r *Reader) ask(n match.Needs) { AskAbout(r.Asked, n) }
 
-// AskAbout records the labels that n asks about.
+// AskAbout adds to asked the labels that the needs n ask about.
 func AskAbout(asked map[string]bool, n match.Needs) {
 	for _, r := range n {
 		asked[r.Key()] = true

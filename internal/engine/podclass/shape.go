@@ -17,21 +17,22 @@ type Shape struct {
 	Tolerations []corev1.Toleration
 	// Terms are the alternatives of node selector and required node affinity. It is never empty in a valid shape.
 	Terms []match.Needs
-	// Preferred is the preferred node affinity, heaviest first.
+	// Preferred is the preferred node affinity, the preference with the highest weight first.
 	Preferred []match.Preference
-	// requests are the requests of the pods if the shape has preferences. Otherwise they are the requests of one of its classes.
+	// requests are the requests of the pods if the shape has preferences. If the shape has no preferences, they are the requests of one of
+	// its classes.
 	requests []int64
 	Invalid  error
 	// Volumes are the demands of the pods' volumes.
 	Volumes volumes.Constraints
-	// Demands are the nodes of pools that the shape could use, as stages. A class uses the first stage that has large enough nodes. It
-	// falls back to later stages if limits leave it no room.
+	// Demands are the nodes of pools that the shape could use, as stages. A class uses the first stage that has large enough nodes. If the
+	// limits of pools allow no such nodes, the class uses later stages.
 	Demands []Stage
 	// touched are the distinct profiles that were checked to find Demands. Update uses them to number profiles again.
 	touched []touch
 }
 
-// touch is a profile with the demand for which it was found.
+// touch is a profile with the demand of a class for which the profile was found.
 type touch struct {
 	Use
 	demand match.Needs

@@ -25,14 +25,14 @@ type sacrifice uint8
 
 const (
 	sacrificeNothing     sacrifice = iota
-	sacrificePreferences           // preferred node affinity is not kept
-	sacrificeSoftTaints            // a PreferNoSchedule taint is not tolerated
+	sacrificePreferences           // the placement does not keep all preferred node affinity
+	sacrificeSoftTaints            // the pods also do not tolerate a PreferNoSchedule taint of the node
 )
 
-// stagesOf lists a shape's stages. The first stages keep as many preferences as can be kept together. The next stages keep fewer of the
-// lighter preferences, and then none. The last stages use pools with PreferNoSchedule taints that the pods don't tolerate. Within each of
-// these levels, pools are sorted by weight, and pools of equal weight form one stage. Each alternative of the required affinity is tried
-// with each level of preferences, so that every pod that could have a node gets a stage.
+// stagesOf lists a shape's stages. The first stages keep as many preferences as can be kept together. The next stages give up preferences
+// of lower weight, and then all preferences. The last stages use pools with PreferNoSchedule taints that the pods don't tolerate. Within
+// each of these levels, pools are sorted by weight, and pools of equal weight form one stage. Each alternative of the required affinity is
+// tried with each level of preferences, so that every pod that could have a node gets a stage.
 func (r *Reader) stagesOf(s *Shape) []Stage {
 	var out []Stage
 	for _, level := range r.levels(s) {
@@ -51,7 +51,7 @@ func (r *Reader) stagesOf(s *Shape) []Stage {
 	return out
 }
 
-// level is a set of demands that are equally good.
+// level is a set of alternative demands on a node that keep the same preferences, so that the planner prefers none of them.
 type level struct {
 	terms  []match.Needs
 	gaveUp sacrifice
@@ -77,7 +77,7 @@ func (r *Reader) levels(s *Shape) []level {
 			}
 		}
 		if len(with) == 0 {
-			continue // no node meets this preference together with the heavier ones
+			continue // no node meets this preference together with the preferences of higher weight
 		}
 		terms, sum = with, sum+p.Weight
 		kept = append(kept, level{terms, sacrificeNothing, float64(sum) / float64(max(total, 1))})

@@ -57,7 +57,7 @@ func (s *Stage) roomy(pools []*nodepool.Pool, requests []int64) bool {
 }
 
 // cost estimates the cost of a pod of the class at each of its stages: the price of the pod's share of the node on which that share is
-// cheapest. It does so only if the class has several stages and the first keeps preferences.
+// cheapest. It estimates costs only if the class has several stages and the first stage keeps preferences.
 func (t *Stages) cost(pools []*nodepool.Pool, c *Class) {
 	if len(c.Stages) < 2 || t.List[c.Stages[0]].Kept == 0 {
 		return

@@ -1,11 +1,12 @@
 // Package podtext writes parts of pods as texts that can be compared.
 //
-// The question: are two pods equal for a scheduler? They are equal if the texts of all parts that the scheduler reads are equal. Two parts
-// are equal if their texts are equal. The input is parts of a pod's spec. The output is bytes that are only compared or used as keys of
-// maps.
+// The question: are two pods equal for a scheduler? Two pods are equal if the texts of all parts that the scheduler reads are equal. Two
+// parts are equal if their texts are equal. The input is parts of a pod's spec. The output is bytes that are only compared or used as keys
+// of maps.
 //
 // The method: numbers have variable length, and each text is preceded by its length, so that different contents never have the same text.
-// Labels are sorted, because maps have no order. The cost is the cost of copying. A [Writer] allocates nothing once its buffers have grown.
+// Labels are sorted, because maps have no order. The cost is the cost of copying the parts. A [Writer] allocates nothing once its buffers
+// have grown.
 package podtext
 
 import (
@@ -62,7 +63,8 @@ func (w *Writer) Labels(labels map[string]string) {
 }
 
 // sameKeys stores the values of labels in w.pairs if labels have the keys of the labels that were written last. It returns false if the
-// keys differ. The pods of a workload follow each other, and looking up a few keys is faster than iterating over a map.
+// keys differ. The pods of a workload are written one after another and have the same keys, and looking up a few keys is faster than
+// iterating over a map.
 func (w *Writer) sameKeys(labels map[string]string) bool {
 	if len(w.pairs) != len(labels) {
 		return false

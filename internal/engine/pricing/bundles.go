@@ -9,7 +9,7 @@ import (
 
 // maxLPRows is the maximum number of rows of the linear program. If there are more items, similar items are bundled. The lower bound
 // remains proven, because the proof considers every item separately. But the bound is weak if pods of a bundle use a node's resources in
-// different proportions. A few node selectors are enough to turn a hundred sizes into several hundred items.
+// different proportions. A hundred sizes of pods with a few node selectors already make several hundred items.
 const maxLPRows = 400
 
 // maxBundles is the maximum number of bundles if similar items are bundled.
@@ -51,9 +51,9 @@ func (b *bundle) perOption(o *Option) float64 {
 }
 
 // bundleItems groups items with equal needs and the same place. dims is the number of leading dimensions that the bundles use. If there are
-// too many bundles, it leaves out rules of p.Pressing and ignores to which cell an item is assigned. If there are still too many, it begins
-// with a part for each place. It repeatedly halves a part along the resource in which its items differ most, until there are maxBundles
-// parts.
+// too many bundles, it leaves out rules of p.Pressing and ignores to which cell an item is assigned. If there are still too many bundles,
+// it makes one part of the items for each place. Then it repeatedly halves a part along the resource in which the part's items differ most,
+// until there are maxBundles parts.
 func bundleItems(p *Problem, places []Place) (bundles []bundle, dims int) {
 	resources := p.Dims - len(p.Pressing)
 	pressing := 0
@@ -99,9 +99,9 @@ func bundleItems(p *Problem, places []Place) (bundles []bundle, dims int) {
 	return newBundles(p, parts, places, dims, false), dims
 }
 
-// equalItems groups items that have equal needs in the first dims dimensions and the same place. If anywhere is set, places that differ
-// only in their cell count as the same. Groups are in the order of their first item. It returns nil if there are more than maxLPRows
-// groups.
+// equalItems groups items that have equal needs in the first dims dimensions and the same place. If the parameter anywhere is set, places
+// that differ only in their cell count as the same place. The groups are sorted by their first items. It returns nil if there are more than
+// maxLPRows groups.
 func equalItems(p *Problem, dims int, anywhere bool) [][]int32 {
 	var parts [][]int32
 	at := make(map[string]int, len(p.Items))
@@ -130,7 +130,7 @@ func (it *Item) AppendKey(key []byte, dims int) []byte {
 	key = binary.LittleEndian.AppendUint32(key, uint32(it.Stage))
 	key = append(key, byte(it.Rules))
 	if it.PerNode != Unbounded {
-		key = binary.LittleEndian.AppendUint32(key, uint32(it.Class)) // the PerNode of different classes can't be added
+		key = binary.LittleEndian.AppendUint32(key, uint32(it.Class)) // the PerNode limits of different classes can't be added
 	}
 	for _, n := range it.Need[:dims] {
 		key = binary.LittleEndian.AppendUint64(key, uint64(n))
@@ -167,7 +167,7 @@ func newBundle(p *Problem, part []int32, places []Place, dims int, uniform bool)
 			b.need[d] = float64(n)
 		}
 	} else if b.limit < math.MaxInt && len(part) > 1 {
-		b.limit = math.MaxInt // several classes: the sum of their bounds is not a bound of the bundle
+		b.limit = math.MaxInt // the sum of the PerNode limits of several classes does not limit the bundle
 	}
 	return b
 }

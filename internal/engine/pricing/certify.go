@@ -10,8 +10,8 @@ import (
 // commitment. No node holds items of more value than the node's price plus the price of the limited units that it uses. Therefore any nodes
 // that hold all pods cost at least the value of the pods minus the price of all limited units.
 type Certified struct {
-	// Item has the certificate's value of one pod of each item, in nano-USD per hour. Scale, from 0 to 1, multiplies the options' resource
-	// prices.
+	// Item is indexed like Problem.Items and has the certificate's value of one pod of each item, in nano-USD per hour. Scale is a factor
+	// from 0 to 1 for the options' resource prices.
 	Item   []int64
 	Scale  float64
 	Limits []LimitedUse
@@ -35,9 +35,9 @@ type draw struct {
 	Lambda []float64
 }
 
-// certify computes the proof of the bound that the values give. The price of a reservation or commitment is the highest amount, per unit
-// used, by which the value on a node that uses it exceeds the node's price. All values are first multiplied by the factor that gives the
-// highest bound: see bestScale. If the bound is not positive, all values of the proof are 0.
+// certify computes the proof of the lower bound that follows from the values. The price of a reservation or commitment is the highest
+// amount, per unit used, by which the value on a node that uses it exceeds the node's price. All values are first multiplied by the factor
+// with which the bound is highest: see bestScale. If the bound is not positive, all values of the proof are 0.
 func (v *Values) certify(p *Problem) {
 	v.Certified = Certified{Item: v.Item, Scale: 1, Limits: v.limits(p)}
 	v.Bound = v.sum(p)
@@ -109,8 +109,8 @@ func (v *Values) limits(p *Problem) []LimitedUse {
 	return out
 }
 
-// bestScale returns the factor for all values that gives the highest bound. The bound is a concave function of this factor: the value on
-// each node grows with it, and the node's price does not.
+// bestScale returns the factor for all values with which the lower bound is highest. The bound is a concave function of this factor,
+// because the value on each node grows with the factor and the node's price does not change.
 func (v *Values) bestScale(w *Worths) float64 {
 	total := v.sum(w.p)
 	worth := make([][]float64, len(v.Certified.Limits))

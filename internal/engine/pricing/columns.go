@@ -8,41 +8,44 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
-// maxLPPasses and maxLPRounds limit column generation: how often all options are examined, and how often the relevant options are examined
-// in between. Column generation nearly always ends earlier, when no column improves the mix. If it ends although some column would still
-// improve the mix, all values must be lowered by the share by which that column's value exceeds its price. maxLPWork limits the number of
-// multiplications; the number for one column is the square of the number of rows. maxNewOptions is the number of options that each pass
-// adds to the relevant options.
+// maxLPPasses and maxLPRounds limit column generation. maxLPPasses limits how often all options are examined, and maxLPRounds limits how
+// often the relevant options are examined in between. Column generation nearly always ends earlier, when no column improves the mix. If
+// column generation ends although some column would still improve the mix, all values must be lowered by the share by which that column's
+// value exceeds its price. maxLPWork limits the number of multiplications; the number for one column is the square of the number of rows.
+// maxNewOptions is the number of options that each pass adds to the relevant options.
 const (
 	maxLPPasses   = 60
 	maxLPRounds   = 800
 	maxLPWork     = 500_000_000
 	maxNewOptions = 8
-	// roughColumns is the maximum number of columns for each row if values are only a guide. If hundreds of nodes are nearly equally good,
-	// the last thousandth of the cost takes most of the time.
+	// roughColumns is the maximum number of columns for each row of the linear program if values only guide a search (Problem.Rough). If
+	// hundreds of nodes have nearly the same price for their capacity, saving the last thousandth of the cost takes most of the time.
 	roughColumns = 20
-	// nearEnough and roughlyNear end the search: the bound of the best known values is then below the cost of the mix by at most this share
-	// of the cost. roughlyNear applies if values are only a guide.
+	// The search ends when the bound of the best known values is below the cost of the mix by at most the share nearEnough of the cost. If
+	// values only guide a search, it ends at the share roughlyNear.
 	nearEnough  = 1e-5
 	roughlyNear = 2e-3
-	// gapShare is the share of the gap between a plan's cost and its lower bound. The search also ends if it could close no more than this
-	// share.
+	// gapShare is a share of the gap between a plan's cost and its lower bound. The search also ends if it could close no more than this
+	// share of the gap.
 	gapShare = 1.0 / 3
-	// progress is the share of the cost by which the mix or the bound must improve within idleColumns fillings per row. gapProgress is such
-	// a share of the difference between mix and bound. The larger of the two amounts is required. If hundreds of mixes cost the same, the
-	// search may make no progress. roughProgress and roughIdle apply if values are only a guide.
+	// progress is the share of the cost by which the mix or the bound must improve within idleColumns fillings per row. gapProgress is the
+	// same as a share of the difference between the cost of the mix and the bound. The larger of the two amounts is required. Without
+	// progress the search ends, for example if hundreds of mixes cost the same. If values only guide a search, roughProgress replaces
+	// progress, and roughIdle replaces idleColumns.
 	progress      = 1e-5
 	gapProgress   = 1.0 / 50
 	idleColumns   = 4
 	roughProgress = 1e-4
 	roughIdle     = 1
-	// plannedIdle is for a plan's proof. It is the number of fillings per row after which all options are checked against the best known
-	// values, if these fillings improved nothing. fairlyNear is the share of the plan's cost by which these values may then be too low.
+	// plannedIdle and fairlyNear apply to a plan's proof. If plannedIdle fillings per row improved neither the mix nor the bound, all
+	// options are checked against the best known values. At that time, the bound of these values may be below the plan's cost by at most
+	// the share fairlyNear of the cost.
 	plannedIdle = 1
 	fairlyNear  = 2e-2
-	// centerWeight is the weight of the best known values in the values with which fillings are searched.
+	// Fillings are searched with a weighted mean of the best known values and the master's values. centerWeight is the weight of the best
+	// known values, from 0 to 1.
 	centerWeight = 0.5
-	// maxRoughRows is the maximum number of rows of the program if values are only a guide.
+	// maxRoughRows is the maximum number of rows of the linear program if values only guide a search.
 	maxRoughRows = 96
 )
 
@@ -50,9 +53,11 @@ const (
 type Program struct {
 	p       *Problem
 	Bundles []bundle
-	// Dims is the number of leading dimensions that the program uses: all resources, and as many caps as keep the number of rows small.
+	// Dims is the number of leading dimensions that the program uses: all resources, and only so many caps of rules that the number of rows
+	// stays small.
 	Dims int
-	// Need is indexed by bundle*Dims+dimension. Most is indexed by option and bundle.
+	// Need, indexed by bundle*Dims+dimension, has the need of one pod. Most, indexed by option and bundle, has the maximum number of pods
+	// of the bundle on one node.
 	Need   []float64
 	Most   [][]float64
 	Room   []float64 // [option*dims+d]
@@ -64,14 +69,16 @@ type Program struct {
 	Value  []float64 // scratch
 	// entered is the number of columns added so far.
 	entered int
-	// center has the best values tried so far, judged by the options that were examined. centerBound is the lower bound that they give.
+	// center has the values, by bundle, with the best lower bound so far, and centerBound is this bound. Only the options examined so far
+	// are considered.
 	center      []float64
 	centerBound float64
 	stuck       standstill
-	// checked is the value of entered at the last time when some option could hold more value than its price, by the best known values: see
-	// idle.
+	// checked is the value of entered at the last check in which, by the best known values, some option could hold more value than its
+	// price: see idle.
 	checked int
-	// options has, for each row of the master, the option whose filling is the row's column, or -1.
+	// options has, for each row of the master, the index of the option whose filling is the row's column, or -1 if the row's column is no
+	// filling of an option.
 	options []int32
 }
 
@@ -111,9 +118,9 @@ func NewProgram(p *Problem, places []Place) *Program {
 	return pr
 }
 
-// generate runs column generation. As long as some filling is worth more than its node's price, that filling becomes a column and the
-// values are corrected. Few options are relevant in the end. So generate works with the relevant options until none of them improves the
-// mix, and only then checks all other options.
+// generate runs column generation. As long as the value of some filling exceeds its node's price, that filling becomes a column and the
+// values are computed again. Few options are relevant in the end. Therefore generate works with the relevant options until none of them
+// improves the mix, and only then checks all other options.
 func (pr *Program) generate(ctx context.Context) {
 	hot := pr.start()
 	pr.spread(pr.startCenter())
@@ -173,8 +180,9 @@ func (pr *Program) converge(ctx context.Context, options []int32) {
 	pr.revalue()
 }
 
-// sweep examines the options once, with values between the master's values and the best known values. If hundreds of fillings are about
-// equally good, the master's values alone oscillate. With values in between, far fewer columns are generated until the values settle.
+// sweep examines the options once, with values between the master's values and the best known values. If the ratio of value to price is
+// about the same for hundreds of fillings, the master's values alone oscillate. With values between these and the best known values, far
+// fewer columns are generated until the values no longer change.
 //
 // Source: P. Wentges, "Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming", 1997.
 func (pr *Program) sweep(options []int32) bool {
@@ -240,20 +248,21 @@ func (pr *Program) exhausted() bool {
 }
 
 // idle is for a plan's proof. It reports whether mix and bound are close, and a few fillings improved neither of them. The mix begins with
-// the plan's own fillings, and hundreds of other fillings cost the same. The best known values then improve only if some option that was
-// not examined can hold more value than its price, by these values.
+// the plan's own fillings, and hundreds of other fillings cost the same. In this case the best known values improve only if, by these
+// values, some option that was not examined can hold more value than its price.
 func (pr *Program) idle() bool {
 	return pr.p.Planned > 0 && pr.entered-max(pr.stuck.entered, pr.checked) > plannedIdle*len(pr.Bundles) &&
 		pr.p.Planned-pr.centerBound <= pr.p.Planned*fairlyNear
 }
 
-// standstill records the cost of the mix, the best bound, and the number of fillings that had been examined when one of them last improved.
+// standstill records the last improvement of the mix or of the bound: the cost of the mix, the best bound, and the number of fillings
+// examined until then.
 type standstill struct {
 	cost, bound float64
 	entered     int
 }
 
-// shrinkCenter divides the best known values by ratio, because an option can hold a value of ratio times its price.
+// shrinkCenter divides the best known values by the parameter ratio, because some option can hold a value of its price multiplied by ratio.
 func (pr *Program) shrinkCenter(ratio float64) {
 	if ratio <= 1 {
 		return
@@ -364,7 +373,7 @@ func (pr *Program) Nodes() int {
 	return int(sum)
 }
 
-// settle sets pr.Value to the given values of bundles, and pr.Lambda to the prices of the options' resources at these values.
+// settle sets pr.Value to the given values of bundles, and pr.Lambda to the prices of the options' resources that follow from these values.
 func (pr *Program) settle(value []float64) {
 	for b, u := range value {
 		pr.Value[b] = max(u, 0)

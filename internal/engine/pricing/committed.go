@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// A commitment makes a limited number of nodes cheaper. The pods' values are their costs on nodes that no commitment covers. These costs
-// determine the value of the pods on a node that the commitment covers. The dual value of a commitment is its gain, per unit used, on the
-// node that gains most from it. Nodes that gain less per unit should not use the commitment.
+// A commitment makes a limited number of nodes cheaper. The pods' values are their costs on nodes that no commitment covers. These values
+// also apply to the pods on a node that the commitment covers. The dual value of a commitment is its gain, per unit used, on the node that
+// gains most from it. Nodes that gain less per unit should not use the commitment.
 
 // CommittedValues are the values of the problem with the committed options as its options. Ratio is the value of an option's items divided
 // by its price. The price, in nano-USD per hour, includes the dual value of the commitment that the option uses.
 type CommittedValues struct {
 	P *Problem
 	Values
-	// worth has the value on a node of each option. dual has the value of one billionth of a unit of each commitment.
+	// worth has, for each option, an upper bound of the value of the pods on one node. dual has, for each commitment, the value of one
+	// billionth of its unit. Both are in nano-USD per hour.
 	worth, dual []float64
 }
 
@@ -39,7 +40,7 @@ func (v *Values) findCommitted(p *Problem) {
 		dual[opt.Commitment-1] = max(dual[opt.Commitment-1], (c.worth[o]-float64(opt.Price))/float64(opt.Used))
 	}
 	for o := range c.P.Options {
-		// The price determines which nodes are bought first.
+		// This increased price determines which nodes are bought first.
 		opt := &c.P.Options[o]
 		opt.Price += int64(dual[opt.Commitment-1] * float64(opt.Used))
 		c.Ratio[o] = c.worth[o] / float64(max(opt.Price, 1))
@@ -47,8 +48,8 @@ func (v *Values) findCommitted(p *Problem) {
 	v.Committed = c
 }
 
-// relaxed lists the shares of the commitments' dual values that are tried if the commitments may cover more than the nodes need. In this
-// case, a commitment is worth less than the saving of the best node, and pods cost less than on other nodes.
+// relaxed lists the shares of the commitments' dual values that tighten tries, because the commitments may cover more than the nodes need.
+// In this case, the value of a commitment is less than the saving of the best node, and pods cost less than on nodes without a commitment.
 var relaxed = [...]float64{0.7, 0.45, 0.25, 0.1, 0.03, 0}
 
 // tighten looks for values with a better lower bound. It assumes that commitments cover any number of nodes, at the nodes' price plus a

@@ -24,7 +24,7 @@ func FromKnown(p *Problem, u []float64, unknown []bool) *Values {
 				u[i] = mean[b]
 			}
 		}
-		if bn.uniform { // the proof uses one value for all items of the bundle
+		if bn.uniform { // the proof uses the same value for all items of a uniform bundle
 			for _, i := range bn.Items {
 				u[i] = min(u[i], u[bn.Items[0]])
 				u[bn.Items[0]] = u[i]

@@ -36,7 +36,7 @@ type Problem struct {
 	Committed      []Option
 	CommitmentLeft []int64
 	// Pressing has, for each rule about single nodes that is expressed as an amount, the least number of nodes that the items need because
-	// of the rule. These rules are the last dimensions, those that require the most nodes first.
+	// of the rule. These rules are the last dimensions. They are sorted by this number of nodes, highest first.
 	Pressing []int64
 	// Seeds are fillings from a known packing.
 	Seeds []Seed
@@ -45,7 +45,7 @@ type Problem struct {
 // reservation returns the name of the reservation that a limited option uses.
 func (p *Problem) reservation(o int) string { return p.Reserved[int32(o)] }
 
-// Unbounded is the PerNode of items whose number on one node is limited only by resources.
+// Unbounded is the value of Item.PerNode if only resources limit the number of the item's pods on one node.
 const Unbounded = math.MaxInt
 
 // Item is a class of pods that need new nodes.
@@ -70,17 +70,17 @@ type Place struct {
 	Rules PlaceRules
 }
 
-// PlaceRules are the conditions of a query for all nodes of a place's pods.
+// PlaceRules are conditions that a query sets for all nodes that the pods of a place may use.
 type PlaceRules uint8
 
 const (
-	// VarietyKept: only nodes that keep enough types for their pool's minValues.
+	// VarietyKept means that the pods may use only nodes that keep enough types for their pool's minValues.
 	VarietyKept PlaceRules = 1 << iota
-	// ReservedOnly: only nodes that are bought from a reservation.
+	// ReservedOnly means that the pods may use only nodes that are bought from a reservation.
 	ReservedOnly
 )
 
-// Option is one kind of node to buy: a row of a pool's table in one slot.
+// Option is one kind of node to buy: an instance type of a pool (a row of the pool's table) in one zone and capacity type (a slot).
 type Option struct {
 	Pool, Row, Slot int32
 	// Assign is the index of the pool's assignment of open labels.

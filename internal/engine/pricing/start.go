@@ -7,7 +7,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
-// start fills the master, for each bundle, with the cheapest filling that has only pods of this bundle, and returns the options used.
+// start adds to the master, for each bundle, the filling that has only pods of this bundle and the lowest cost per pod. It returns the
+// options used.
 func (pr *Program) start() []int32 {
 	n := len(pr.Bundles)
 	demand, per, price, option := make([]float64, n), make([]float64, n), make([]float64, n), make([]int32, n)
@@ -24,8 +25,8 @@ func (pr *Program) start() []int32 {
 			}
 		}
 		if per[b] == 0 {
-			// The mean need of a bundle may fit on no node although each item fits. But the master needs a filling with an amount above 0
-			// for each bundle: then it is one pod at the highest price.
+			// The mean need of a bundle may fit on no node although each item fits. In this case, the bundle's row starts with a filling of
+			// one pod at the highest price, so that the linear program has a solution.
 			last := len(pr.p.Options) - 1
 			per[b], price[b], option[b] = 1, float64(pr.p.Options[last].Price), -1
 		}
@@ -59,9 +60,10 @@ func (pr *Program) seed() {
 	}
 }
 
-// startCenter sets center to the pods' values at one price for each resource, which is the same for all options. These prices are the duals
-// of the problem of buying the total needs of all pods. At these values, the pods that fill an option's room are worth at most its price,
-// so few fillings can improve the first solution. It returns the number of nodes of each option that would be bought.
+// startCenter sets center to the cost of the pods' needs at resource prices that are the same for all options. These prices are the duals
+// of the problem of buying the total needs of all pods. At these values, the pods that fill an option's room are worth at most the option's
+// price, so few fillings can improve the first solution. startCenter returns the number of nodes of each option in the solution of that
+// problem.
 func (pr *Program) startCenter() []bought {
 	p := pr.p
 	var rows []int // the dimensions that pods need
@@ -142,8 +144,8 @@ type bought struct {
 	nodes  float64
 }
 
-// fewTypes is the number of options up to which spread is used. If there are more, some have a much better ratio of value to price than
-// others, and the search soon finds those.
+// fewTypes is the number of options up to which spread is used. If there are more options, some have a much better ratio of value to price
+// than others, and the search soon finds those options without spread.
 const fewTypes = 256
 
 // spread adds fillings with pods of all bundles. It divides the pods among the nodes of mix: see split. For each of these parts and each
@@ -176,8 +178,8 @@ func (pr *Program) spread(mix []bought) {
 	}
 }
 
-// takers returns, for each bundle, the number of kinds of options that can take it. Options are of the same kind if they can take the same
-// bundles, for example those of one zone.
+// takers returns, for each bundle, the number of kinds of options that can hold its pods. Options are of the same kind if they can hold
+// pods of the same bundles, for example the options of one zone.
 func (pr *Program) takers() []float64 {
 	out := make([]float64, len(pr.Bundles))
 	known := map[string]bool{}
@@ -203,9 +205,9 @@ func (pr *Program) takers() []float64 {
 	return out
 }
 
-// mixed adds a filling of the option that has an equal share of all given pods that the option can take, or as many of them as fit on one
-// node. Pods that several kinds of options can take are divided among the kinds. The filling is added only if its value exceeds the
-// option's price.
+// mixed adds a filling of the option with the largest equal share of all given pods that the option can hold and that fits on one node.
+// Pods that several kinds of options can hold are divided among the kinds. The filling is added only if its value exceeds the option's
+// price.
 func (pr *Program) mixed(o int32, pods, kinds []float64) {
 	clear(pr.Column)
 	for b, n := range pods {
@@ -239,8 +241,8 @@ func (pr *Program) mixed(o int32, pods, kinds []float64) {
 // splitSteps is the number of times that an interval is halved to find a split of the pods.
 const splitSteps = 24
 
-// split sets part to those of the remaining pods, left, that go on the nodes m. It chooses them so that the nodes' two scarcest resources
-// are used equally: it takes more of the pods whose needs have the nodes' proportion.
+// split divides the remaining pods (the parameter left) and sets part to the pods for the nodes m. It chooses the pods so that these nodes'
+// two scarcest resources are used equally, and prefers pods whose needs have the same proportion as the nodes.
 func (pr *Program) split(m bought, left, part []float64) {
 	first, second := pr.scarcest(m, left)
 	if second < 0 {

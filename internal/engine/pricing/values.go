@@ -7,8 +7,8 @@ import (
 )
 
 // Values contains the value of one pod of each item. These are the duals of covering all pods with nodes; column generation with fractional
-// fillings finds them. On no node does the value exceed the price. The values guide the packing. Integer arithmetic proves that they give a
-// lower bound on the plan's cost.
+// fillings finds them. On no node does the total value of the pods exceed the node's price. The values guide the packing. Integer
+// arithmetic proves that a lower bound on the plan's cost follows from the values.
 type Values struct {
 	// Item is indexed like Problem.Items. It has the value of one pod in nano-USD per hour, rounded down to an integer.
 	Item []int64
@@ -23,7 +23,7 @@ type Values struct {
 	Committed *CommittedValues
 	// Tighter are values with a better lower bound for a problem with committed options. It is nil if no such values were found.
 	Tighter *Values
-	// Whole says, for each option, which resources the bound counts in whole pods. It is nil if no resource is counted so.
+	// Whole says, for each option, which resources the bound counts in whole pods. It is nil if no resource is counted in whole pods.
 	Whole []WholeCount
 	// Program is the linear program that computed the values.
 	Program *Program
@@ -59,9 +59,9 @@ func WithoutCommitments(ctx context.Context, p *Problem) *Values {
 	return v
 }
 
-// take proves the candidate values u, and also the values that lower returns. It stores values in v if their lower bound is better. lambda
-// has the options' resource prices in units of the linear program. If u is nil, the value of each item is its cost by those prices on the
-// option that suits it best.
+// take proves the candidate values u, and also the values that lower returns. It stores the proven values in v if their lower bound is
+// better than the bound of v. lambda has the options' resource prices in units of the linear program. If u is nil, the value of each item
+// is the cost of its needs by those prices on the option where this cost is lowest.
 func (v *Values) take(pr *Program, u, lambda []float64) {
 	if u == nil {
 		u = make([]float64, len(pr.p.Items))
@@ -79,7 +79,7 @@ func (v *Values) take(pr *Program, u, lambda []float64) {
 	}
 }
 
-// keep proves candidate values, which it changes, and stores them in v if their lower bound is better.
+// keep proves the candidate values u and stores them in v if their lower bound is better than the bound of v. It changes u.
 func (v *Values) keep(pr *Program, u, lambda []float64) {
 	shrink, ratio := pr.prove(u, lambda)
 	found := &Values{Item: make([]int64, len(u)), Lambda: pr.perUnit(lambda, shrink), Ratio: ratio, Program: pr}
@@ -105,8 +105,8 @@ func (pr *Program) perUnit(lambda []float64, scale float64) []float64 {
 	return out
 }
 
-// bundleValues divides the bundles' values among their items. Within a bundle, a pod's value is higher if the pod costs more at the
-// resource prices of the node that suits it best.
+// bundleValues divides the bundles' values among their items. Within a bundle, a pod's value is proportional to the cost of its needs, at
+// the resource prices of the option where this cost is lowest.
 func (pr *Program) bundleValues() []float64 {
 	u := make([]float64, len(pr.p.Items))
 	for b := range pr.Bundles {
@@ -171,14 +171,15 @@ func (pr *Program) cheapest(bn *bundle, lambda []float64, need func(d int) float
 	return best
 }
 
-// nearlyProven is the factor up to which the value on an option may exceed its price without being lowered by lower. prove then scales down
-// all values.
+// nearlyProven is the factor up to which the value on an option may exceed the option's price without a correction by the method lower. For
+// such small excesses, the method prove scales down all values.
 const nearlyProven = 1 + 1e-5
 
-// lower returns u and lambda with lower resource prices for options that could hold more value than nearlyProven times their price, and
-// with lower values for the pods on these options. It returns nil if there are no such options, or if values are only a guide. Without
-// lower, prove would scale down all values because of the worst option. That would unnecessarily lower the values of all other pods if the
-// linear program was not solved to the end, or has rows for bundles of different pods.
+// lower returns copies of the values u and the resource prices lambda. In the copies it lowers the resource prices of options that could
+// hold more value than nearlyProven times their price, and the values of the pods on these options. It returns nil if there are no such
+// options, or if values only guide a search. Without lower, prove would scale down all values because of the option with the highest ratio
+// of value to price. That would unnecessarily lower the values of all other pods if the linear program was not solved to the end, or has
+// rows for bundles of different pods.
 func (pr *Program) lower(u, lambda []float64) (values, prices []float64) {
 	if pr.p.Rough {
 		return nil, nil
@@ -202,9 +203,9 @@ func (pr *Program) lower(u, lambda []float64) (values, prices []float64) {
 	return values, prices
 }
 
-// lowerOption reduces the value that the option can hold to a share of it. It scales the resource prices l by that share. If a pod's value
-// exceeds the price of the resources that the pod uses, the value is scaled too. Any other value is lowered to the scaled price of the
-// pod's resources, if it exceeds this price.
+// lowerOption multiplies the value that the option can hold by the parameter share. It multiplies the resource prices l by the share. If a
+// pod's value exceeds the price of the resources that the pod uses, the value is multiplied too. The value of any other pod is lowered to
+// the reduced price of its resources, if it exceeds this price.
 func (pr *Program) lowerOption(o int, share float64, values, l []float64) {
 	opt := &pr.p.Options[o]
 	for b := range pr.Bundles {
@@ -226,8 +227,8 @@ func (pr *Program) lowerOption(o int, share float64, values, l []float64) {
 	}
 }
 
-// prove scales u down until on no option with unlimited supply the value exceeds the price. It returns the factor, and each option's ratio
-// of value to price.
+// prove scales u down until on no option with unlimited supply the value exceeds the price. It returns the factor (shrink), and each
+// option's ratio of value to price.
 func (pr *Program) prove(u, lambda []float64) (shrink float64, ratio []float64) {
 	p := pr.p
 	worst := 1.0
@@ -249,8 +250,8 @@ func (pr *Program) prove(u, lambda []float64) (shrink float64, ratio []float64) 
 	return shrink, ratio
 }
 
-// worth returns an upper bound on the value that one node of the option can hold, by weak duality with multipliers l. The bound is the
-// price of the node's resources plus, for each pod, its value minus the price of its resources.
+// worth returns an upper bound on the value that one node of the option can hold, by weak duality with the resource prices l. The bound is
+// the price of the node's resources plus, for each pod whose value exceeds the price of its resources, the difference.
 func (pr *Program) worth(o int, u, l []float64) float64 {
 	p := pr.p
 	opt := &p.Options[o]

@@ -8,31 +8,34 @@ import (
 )
 
 // If only a few large pods fit on a node, the fractions in the linear program fill the node but whole pods don't. For example, on a node
-// with 118 GiB, two pods of 52 GiB leave 14 GiB unused. In such cases the proof counts one or two resources of an instance type in whole
-// pods. Dynamic programming finds the value of the best filling with whole pods, and anyone can repeat this computation. The other
-// resources keep their prices.
+// with 118 GiB, two pods of 52 GiB leave 14 GiB unused. If the gap is large because of this, the proof counts one or two resources of an
+// instance type in whole pods. Dynamic programming finds the value of the best filling with whole pods, and anyone can repeat this
+// computation. The proof still uses prices for the other resources.
 
 const (
-	// wholeGap: pods are counted whole if the gap between the plan's cost and its lower bound exceeds this share of the cost.
+	// wholeGap is the share of the plan's cost that the gap between this cost and its lower bound must exceed, so that pods are counted
+	// whole.
 	wholeGap = 0.0125
-	// wholePods: pods are counted whole if planned nodes have at most this number of pods on average, because smaller pods can fill a node.
+	// wholePods is the maximum average number of pods per planned node if pods are counted whole. If there are more pods per node, they are
+	// small enough to fill the node.
 	wholePods = 6
 	// wholeNodes is the least number of planned nodes for which pods are counted whole. With fewer nodes, the free room on the last node
 	// costs more than whole pods gain.
 	wholeNodes = 50
-	// maxWholeStates is the maximum number of states of one knapsack. maxWholeSteps is the maximum number of steps of all knapsacks of one
-	// plan.
+	// maxWholeStates is the maximum number of states of one knapsack. maxWholeSteps is the number of steps of dynamic programming for all
+	// knapsacks of one plan after which the search ends.
 	maxWholeStates = 6_000
 	maxWholeSteps  = 300_000_000
-	// maxSmallRoom: a second resource, such as GPUs, is also counted in whole pods if a node has at most this number of units of it.
+	// maxSmallRoom is the maximum number of units that a node has of a second resource that is also counted in whole pods, such as GPUs.
 	maxSmallRoom = 8
-	// wholeNear is the share of the cost by which the bound may be below the cost of the mix at the end. wholeShare is the share of the gap
-	// that the search must still be able to close.
+	// wholeNear is the share of the mix's cost by which the bound may be below this cost at the end of a search. wholeShare is a share of
+	// the gap between the plan's cost and its bound. The search ends if it can close less than this share.
 	wholeNear  = 5e-4
 	wholeShare = 1.0 / 10
 )
 
-// WholeCount says which resources of an option a proof counts in whole pods, and the unit of each; unit 0 means that it is not counted.
+// WholeCount says which resources of an option a proof counts in whole pods (Dim), and the unit of each (Unit). A unit of 0 means that the
+// proof does not count the resource in whole pods.
 type WholeCount struct {
 	Dim  [2]int
 	Unit [2]int64
@@ -50,7 +53,7 @@ type wholePricing struct {
 	sacks  []*lp.Whole
 	value  []float64 // value and excess are scratch space
 	excess []float64
-	// steps is the number of steps taken so far. least is the cost of the mix below which the search ends.
+	// steps is the number of steps of dynamic programming so far. When the cost of the mix falls below the field least, the search ends.
 	steps int
 	least float64
 }
@@ -121,7 +124,8 @@ func (w *wholePricing) generate(ctx context.Context, hot []int32) {
 	}
 }
 
-// converge improves the mix with the given options until none of them improves it, or the values can't improve further.
+// converge improves the mix with the given options until no option improves it, until its cost is near the bound (wholeNear), or until the
+// search has ended.
 func (w *wholePricing) converge(ctx context.Context, options []int32) {
 	for range maxLPRounds {
 		again := w.sweep(options, centerWeight)
@@ -182,9 +186,9 @@ func (w *wholePricing) enterWhole(o int32) bool {
 	return entered
 }
 
-// worthOf returns an upper bound on the value that one node of the option holds, for the given values of bundles. The resources that matter
-// most are counted in whole pods, and the other resources by their prices. If no resource of the option is counted in whole pods, sacks has
-// no entry for the option.
+// worthOf returns an upper bound on the value that one node of the option holds, for the given values of bundles. One or two resources are
+// counted in whole pods (see open), and the other resources by their prices. If no resource of the option is counted in whole pods, the
+// option's entry in the field sacks is nil.
 func (w *wholePricing) worthOf(o int32, value []float64) float64 {
 	worth := w.Program.Sacks[o].Solve(value, -1)
 	if w.sacks[o] == nil && !w.open(o) {
@@ -213,8 +217,8 @@ func (w *wholePricing) rest(o int32, value []float64) float64 {
 	return sum
 }
 
-// open makes the option's knapsack of whole pods. It counts the resource whose room on a node has the highest price now, and one resource
-// of which the node has few units. It returns false if no resource has a price.
+// open makes the option's knapsack of whole pods. It counts the resource whose room on a node has the highest price at the current values,
+// and one resource of which the node has few units. It returns false if no resource has a price.
 func (w *wholePricing) open(o int32) bool {
 	opt, kind := &w.p.Options[o], &w.kinds[o]
 	most, second := 0.0, -1
@@ -254,8 +258,8 @@ func (w *wholePricing) open(o int32) bool {
 	return true
 }
 
-// unitOf returns the unit in which the resource is counted. This is the greatest common divisor of all needs, or, if the room would then
-// have more than most units, the smallest unit with which it has no more than most units.
+// unitOf returns the unit in which the resource is counted. The unit is the greatest common divisor of all needs. If the node's room would
+// have more such units than the parameter most allows, the unit is the smallest that keeps this maximum.
 func (w *wholePricing) unitOf(d int, room, most int64) int64 {
 	unit := int64(0)
 	for b := range w.Bundles {
@@ -269,7 +273,7 @@ func (w *wholePricing) unitOf(d int, room, most int64) int64 {
 	return room/most + 1
 }
 
-// proven returns the best values, lowered until on no option the value exceeds the price.
+// proven returns the best known values, lowered until on no option the value of the pods exceeds the price.
 func (w *wholePricing) proven() *Values {
 	p, worst := w.p, 1.0
 	whole := make([]WholeCount, len(p.Options))

@@ -19,8 +19,8 @@ func NewWorths(p *Problem) *Worths {
 }
 
 // Of returns an upper bound on the value that one node of the option holds, by weak duality. The bound is the price of the node's resources
-// by l plus, for each pod, its value minus the price of the resources that it uses. scale multiplies the resource prices, but not the
-// items' values.
+// plus, for each pod whose value exceeds the price of its resources, the difference. The resource prices are l multiplied by scale; the
+// items' values are not multiplied.
 func (w *Worths) Of(o *Option, item []int64, l []float64, scale float64) float64 {
 	total := 0.0
 	for d, amount := range o.Alloc {
