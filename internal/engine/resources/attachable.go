@@ -12,10 +12,11 @@ import (
 // Room for attached volumes is counted like any other resource. There is one such resource for each CSI driver that a pod of the snapshot
 // uses, and each volume of the driver takes one unit.
 
-// attachPrefix is the prefix of the names of resources that count attached volumes. Outside the planner they appear only in certificates.
+// attachPrefix is the prefix of the names of resources that count attached volumes. Outside the planner these resources appear only in
+// certificates.
 const attachPrefix = planning.AttachedVolumesPrefix
 
-// manyVolumes is the room of nodes that have no limit for volumes.
+// manyVolumes is the number of volumes that the planner allows on nodes without a limit for volumes.
 const manyVolumes = math.MaxInt32
 
 // Attachable returns the resource that counts attached volumes of the driver.
@@ -26,7 +27,8 @@ func Attachable(driver string) corev1.ResourceName {
 // Attaches reports whether the resource counts volumes.
 func Attaches(name corev1.ResourceName) bool { return strings.HasPrefix(string(name), attachPrefix) }
 
-// AttachRoom stores in into the room for volumes on a node with the given limit for each driver.
+// AttachRoom sets, in the vector into, the number of volumes of each driver that a node can attach. limit returns the node's limit for a
+// driver, and false if it has no limit.
 func (t *Table) AttachRoom(into []int64, limit func(driver string) (int64, bool)) {
 	for at, name := range t.Names {
 		driver, ok := strings.CutPrefix(string(name), attachPrefix)

@@ -10,11 +10,12 @@ import (
 
 // Devices of Dynamic Resource Allocation are counted like any other resource: package devices describes these resources.
 
-// devicePrefix is the prefix of the names of resources that count devices. Outside the planner they appear only in certificates and
-// sentences.
+// devicePrefix is the prefix of the names of resources that count devices. Outside the planner these resources appear only in certificates
+// and in sentences for people.
 const devicePrefix = planning.DevicesPrefix
 
-// sharePrefix is the prefix of the names of resources that count shares of kinds that exclude each other, instead of devices.
+// sharePrefix is the prefix of the names of resources that count shares instead of devices. They are for kinds of devices that exclude each
+// other, such as a GPU and its partitions.
 const sharePrefix = planning.DeviceSharesPrefix
 
 // Devices returns the resource that counts the devices with this name.

@@ -9,8 +9,8 @@
 // The method: [OfPod] treats containers, sidecars, resizes and overhead as kube-scheduler does. [Fits], [HowMany] and [AddScaled] are loops
 // over a few integers. [MaxTree] finds the first of many vectors that has room for a need, with a binary tree of maxima (a tournament tree;
 // Knuth, The Art of Computer Programming, volume 3, section 5.4.1). No package of the planner computes with quantities for which arithmetic
-// would take minutes ([Absurd]). Requests that no node could grant are refused before ([CheckPod]).
+// would take minutes ([Absurd]). Requests that no node could grant are refused before this conversion ([CheckPod]).
 //
-// The cost: a comparison takes as many steps as there are resources. A search in a tree of n vectors takes about log n comparisons. It
-// takes more if the maxima of several resources suggest room that no single vector has.
+// The cost: a comparison takes as many steps as there are resources. A search in a tree of n vectors takes about log n comparisons. The
+// search takes more comparisons if the maxima of several resources come from different vectors, so that no single vector has room.
 package resources

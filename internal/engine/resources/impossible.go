@@ -9,20 +9,20 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// A request above these amounts must be a mistake, because all nodes are much smaller. The largest node of any cloud has 1,920 CPUs, 32 TiB
-// of memory and 336 TB of local disks.
+// A request above these amounts (in cores and bytes) must be a mistake, because all nodes are much smaller. The largest node of any cloud
+// has 1,920 CPUs, 32 TiB of memory and 336 TB of local disks.
 const (
 	impossibleCPU     = 2000
 	impossibleMemory  = 100 << 40
 	impossibleStorage = 1 << 50
 )
 
-// maxAmount is the maximum of a single amount in planner units, so that sums over thousands of pods and nodes don't overflow int64.
+// maxAmount is the limit of a single amount in planner units. With this limit, sums over thousands of pods and nodes don't overflow int64.
 const maxAmount = 1 << 50
 
-// Impossible reports whether no node could ever have this amount of the resource. This is so for a negative amount, 2,000 CPUs or more,
-// more than 100 TiB of memory, or more than 1 PiB of local storage or of any other resource. It takes a short constant time for any
-// quantity, even if its exponent is so large that ordinary arithmetic would take minutes.
+// Impossible reports whether no node could ever have this amount of the resource. Impossible amounts are negative amounts, 2,000 CPUs or
+// more, more than 100 TiB of memory, and more than 1 PiB (2^50 units) of local storage or of any other resource. Impossible takes a short
+// constant time for any quantity, even if the quantity's exponent is so large that ordinary arithmetic would take minutes.
 func Impossible(name corev1.ResourceName, q resource.Quantity) bool {
 	if Absurd(&q) || q.Sign() < 0 {
 		return true
@@ -68,7 +68,8 @@ func Short(q resource.Quantity) string {
 	return text
 }
 
-// CheckPod refuses pods with requests that no node could grant. It checks each container and the sum.
+// CheckPod refuses pods with requests that no node could grant. It checks the requests of each container, the requests of the pod as a
+// whole, the overhead, and the sum.
 func CheckPod(pod *corev1.Pod) error {
 	spec := &pod.Spec
 	for _, l := range []struct {
@@ -92,7 +93,7 @@ func CheckPod(pod *corev1.Pod) error {
 	return checkRequests("requests in sum", OfPod(pod))
 }
 
-// checkRequests refuses requests that no node could grant. Their cause is nearly always a mistake in the unit.
+// checkRequests refuses requests that no node could grant. The cause of such requests is nearly always a mistake in the unit.
 func checkRequests(path string, list corev1.ResourceList) error {
 	for _, name := range Sorted(list) {
 		q := list[name]

@@ -8,11 +8,12 @@ type MaxTree struct {
 	// Count is the number of leaves.
 	Count       int
 	dims, width int
-	// most is indexed by entry*dims+resource. It is -1 if no leaf below the entry has room.
+	// most, indexed by entry*dims+resource, has the maximum amount of the resource in the leaves below the entry. It is -1 if no leaf was
+	// set.
 	most []int64
 }
 
-// NewMaxTree returns a tree with count leaves that have no room. Set them with Leaf, then call PullAll.
+// NewMaxTree returns a tree with count leaves that have no room. Set the leaves with Leaf, then call PullAll.
 func NewMaxTree(count, dims int) MaxTree {
 	t := MaxTree{Count: count, dims: dims, width: 1}
 	for t.width < count {
@@ -62,7 +63,8 @@ func (t *MaxTree) PullFrom(leaf int) {
 	}
 }
 
-// Next returns the first leaf, at or after from, that has room for the need, or -1 if no leaf has.
+// Next returns the index of the first leaf that has room for the need, or -1 if no leaf has room. The search begins at the leaf with the
+// index from.
 func (t *MaxTree) Next(need []int64, from int) int {
 	if from >= t.Count || !Fits(need, t.entry(1)) {
 		return -1

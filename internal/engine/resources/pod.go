@@ -6,10 +6,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// OfPod returns the amounts that a pod takes of a node's allocatable, including "pods: 1", as kube-scheduler counts them. They are the
-// larger of two amounts: the total of the pod's containers, and the largest need of an init container together with the sidecars that start
-// before it. If amounts are set for the pod as a whole, they are used instead. The runtime's overhead is added. During a resize, the larger
-// of the requested and the allocated amount counts.
+// OfPod returns the amounts that a pod takes of a node's allocatable, including "pods: 1", as kube-scheduler counts them. Each amount is
+// the larger of two amounts: the total of the pod's containers and sidecars, and the largest need of an init container together with the
+// sidecars that start before it. An amount that is set for the pod as a whole replaces this amount. The runtime's overhead is added. During
+// a resize, the larger of the requested and the allocated amount counts.
 func OfPod(pod *corev1.Pod) corev1.ResourceList {
 	if pod == nil {
 		return corev1.ResourceList{}
@@ -35,8 +35,8 @@ func OfPod(pod *corev1.Pod) corev1.ResourceList {
 	return total
 }
 
-// initRequests returns the largest need during the init phase. It adds the requests of the sidecars to running, the sum of the containers'
-// requests, because sidecars keep running.
+// initRequests returns the largest need during the init phase. running is the sum of the containers' requests. initRequests adds the
+// requests of the sidecars to this sum, because sidecars keep running.
 func initRequests(init []corev1.Container, running corev1.ResourceList, statuses map[string]*corev1.ContainerStatus) corev1.ResourceList {
 	sidecars, peak := corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range init {
@@ -54,7 +54,8 @@ func initRequests(init []corev1.Container, running corev1.ResourceList, statuses
 	return peak
 }
 
-// resizing returns, by container name, the statuses that may differ from the spec, or nil if no container was resized.
+// resizing returns, by container name, the container statuses whose resources may differ from the spec, or nil if no status states
+// resources.
 func resizing(pod *corev1.Pod) map[string]*corev1.ContainerStatus {
 	var out map[string]*corev1.ContainerStatus
 	note := func(statuses []corev1.ContainerStatus) {
@@ -71,8 +72,8 @@ func resizing(pod *corev1.Pod) map[string]*corev1.ContainerStatus {
 	note(pod.Status.ContainerStatuses)
 	note(pod.Status.InitContainerStatuses)
 	if out != nil && resizeInfeasible(pod) {
-		// The node can't grant the requested size, so only the current allocation counts. An entry without a name means
-		// that the requests in the spec don't count.
+		// The node can't grant the requested size, so only the current allocation counts. A status with an empty Name means that the
+		// requests in the spec don't count.
 		for name, status := range out {
 			held := *status
 			held.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{}}

@@ -18,7 +18,8 @@ func Down(name corev1.ResourceName, q resource.Quantity) int64 {
 	return UnitsDown(name, q, maxAmount)
 }
 
-// unitsUp returns q in planner units, rounded up and limited to most, and whether the result is exact.
+// unitsUp returns q in planner units, rounded up to an integer. exact is false if q is outside the range from -most to most, or too close
+// to 0.
 func unitsUp(name corev1.ResourceName, q resource.Quantity, most int64) (units int64, exact bool) {
 	f := q.AsApproximateFloat64()
 	if name == corev1.ResourceCPU {
@@ -37,7 +38,7 @@ func unitsUp(name corev1.ResourceName, q resource.Quantity, most int64) (units i
 	return q.Value(), true
 }
 
-// UnitsDown returns q in planner units, rounded down and limited to most.
+// UnitsDown returns q in planner units, rounded down and limited to the range from -most to most.
 func UnitsDown(name corev1.ResourceName, q resource.Quantity, most int64) int64 {
 	up, exact := unitsUp(name, q, most)
 	if !exact {
@@ -64,7 +65,7 @@ func Quantity(name corev1.ResourceName, amount int64) resource.Quantity {
 	case name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage,
 		strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
 		if amount%1024 != 0 {
-			return *resource.NewQuantity(amount, resource.DecimalSI) // BinarySI would not be parsed to the same value
+			return *resource.NewQuantity(amount, resource.DecimalSI) // the text in the BinarySI format would not be parsed to the same value
 		}
 		return *resource.NewQuantity(amount, resource.BinarySI)
 	}

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Table assigns a small number to each resource name of the model: its index in every vector. It contains only resources that some pod
-// requests, because other resources can't run out.
+// Table assigns a small number to each resource name of the model: its index in every vector. Apart from CPU, memory and pods, it contains
+// only resources that some pod requests, because other resources can't run out.
 type Table struct {
 	// Names are the names of the resources, in the order of their indexes. Only Intern changes Names.
 	Names []corev1.ResourceName
@@ -22,7 +22,7 @@ const (
 	Base
 )
 
-// NewTable returns a table with the resources that every table has.
+// NewTable returns a table with CPU, memory and pods, which every table has.
 func NewTable() *Table {
 	t := &Table{index: make(map[corev1.ResourceName]int, 8)}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
@@ -51,8 +51,8 @@ func (t *Table) At(name corev1.ResourceName) (int, bool) {
 	return i, ok
 }
 
-// InternAll adds names in alphabetical order, so that indexes do not depend on the order of the map. Intern returns the index of a single
-// resource.
+// InternAll adds the resources to the table in alphabetical order, so that indexes do not depend on the order of the map. After that,
+// Intern returns the index of a single resource.
 func (t *Table) InternAll(names map[corev1.ResourceName]struct{}) {
 	sorted := make([]corev1.ResourceName, 0, len(names))
 	for name := range names {
@@ -64,7 +64,7 @@ func (t *Table) InternAll(names map[corev1.ResourceName]struct{}) {
 	}
 }
 
-// Capacity converts a node's amounts to a vector. Resources that the list lacks are zero.
+// Capacity converts a node's amounts to a vector and stores it in the parameter into. Resources that the list lacks are zero.
 func (t *Table) Capacity(list corev1.ResourceList, into []int64) {
 	for i, name := range t.Names {
 		into[i] = 0
@@ -74,7 +74,8 @@ func (t *Table) Capacity(list corev1.ResourceList, into []int64) {
 	}
 }
 
-// Requests converts a pod's effective requests to a vector. Resources that the table lacks are left out.
+// Requests converts a pod's effective requests to a vector and stores it in the parameter into. Resources that the table lacks are left
+// out.
 func (t *Table) Requests(list corev1.ResourceList, into []int64) {
 	for i, name := range t.Names {
 		into[i] = 0
@@ -84,7 +85,7 @@ func (t *Table) Requests(list corev1.ResourceList, into []int64) {
 	}
 }
 
-// AddTo adds to sum the amounts in the list of resources that the table has.
+// AddTo adds the amounts in the list to the vector sum. Resources that the table lacks are left out.
 func (t *Table) AddTo(sum []int64, list corev1.ResourceList) {
 	left := len(list)
 	for at, name := range t.Names {
@@ -98,7 +99,7 @@ func (t *Table) AddTo(sum []int64, list corev1.ResourceList) {
 	}
 }
 
-// List converts a vector to a ResourceList without zeros.
+// List converts a vector to a ResourceList. It leaves out zeros and the resources that exist only in the planner (Hidden).
 func (t *Table) List(v []int64) corev1.ResourceList {
 	out := make(corev1.ResourceList, len(v))
 	for i, amount := range v {

@@ -2,7 +2,7 @@ package resources
 
 import "math"
 
-// Fits reports whether need is at most have in every resource.
+// Fits reports whether the amounts of need are at most the amounts of have, for every resource.
 func Fits(need, have []int64) bool {
 	for i, n := range need {
 		if n > have[i] {
@@ -12,7 +12,7 @@ func Fits(need, have []int64) bool {
 	return true
 }
 
-// HowMany returns how many pods with the requests need fit into have, but at most limit.
+// HowMany returns how many pods fit into the free amounts have if each pod requests the amounts need. It returns at most limit.
 func HowMany(need, have []int64, limit int) int {
 	n := int64(limit)
 	for i, v := range need {
@@ -26,14 +26,15 @@ func HowMany(need, have []int64, limit int) int {
 	return int(max(n, 0))
 }
 
-// AddScaled adds k times v to into.
+// AddScaled multiplies the vector v by k and adds the product to the vector into.
 func AddScaled(into, v []int64, k int64) {
 	for i, x := range v {
 		into[i] += k * x
 	}
 }
 
-// LargestShare returns the largest share of a resource of alloc that the need takes. If it is above 1, the need does not fit.
+// LargestShare returns the largest share that the need takes of any resource of a node with the allocatable amounts alloc. If the need does
+// not fit, it returns infinity.
 func LargestShare(need, alloc []int64) float64 {
 	share := 0.0
 	for d, n := range need {

@@ -6,8 +6,9 @@
 // the reservations on offer. The output is patterns of these pods with an additional requirement: their node must not use a reservation
 // that ends too early.
 //
-// The method: such a requirement is a node affinity like any other, on the label that names a reservation. So planned nodes, their
-// NodeClaims and existing nodes all follow it, and no other part of planning needs code for it.
+// The method: such a requirement is a node affinity like any other, on the label that names a reservation. Therefore the planner applies it
+// to planned nodes, their NodeClaims and existing nodes without further code for run times.
 //
-// The cost: for a pod without a known run time, only one mark is read. A snapshot with such pods takes one pass over all offerings.
+// The cost: for a pod without a known run time, only one mark is read. If a snapshot has pods with a known run time, all its offerings are
+// read once.
 package runtimes

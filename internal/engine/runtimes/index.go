@@ -19,9 +19,9 @@ const mostRunSeconds = 100 * 365 * 24 * 3600
 // mostNamed is the maximum number of reservations that a reason names.
 const mostNamed = 4
 
-// Index contains what a model knows about pods with run times.
+// Index contains the known run times of a model's pods and the ends of its reservations.
 type Index struct {
-	// runs has the known run times of pods with their limits, by the pod's index in the roster.
+	// runs has the known run times by the pod's index in the roster, only for pods that can't use all reservations.
 	runs map[int]run
 	// ends are the reservations that have an end, sorted by their end.
 	ends []reservation
@@ -40,8 +40,8 @@ type Input struct {
 	Roster   *likeness.Roster
 }
 
-// Read adds a pattern to the roster for each pod with a known run time. The pattern keeps the pod off reservations that end too early. It
-// returns nil if no pod has a known run time, or if no reservation has an end.
+// Read adds patterns to the roster for pods that run longer than some reservation lasts. Such a pattern keeps the pod off reservations that
+// end too early. It returns nil if no pod has a known run time, or if no reservation has an end.
 func Read(in Input) *Index {
 	if !anyKnown(in) {
 		return nil
@@ -122,7 +122,8 @@ func runsOf(in Input) map[int]run {
 	return known
 }
 
-// Concerns reports whether the pod's run time matters in the snapshot: it is known, and some reservation has an end.
+// Concerns reports whether the pod's run time matters in the snapshot: the pod has an activeDeadlineSeconds, and some reservation has an
+// end.
 func Concerns(s *planning.Snapshot, pod *corev1.Pod) bool {
 	return pod.Spec.ActiveDeadlineSeconds != nil && len(readMarket(s).ends) > 0
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// reservation is a reservation with its end, which is zero if it has none. labels are the labels that its offerings state in addition to
-// zone, region and capacity type.
+// reservation is a reservation with its end, which is the zero time if the reservation has no end. labels are the labels that its offerings
+// state in addition to zone, region and capacity type.
 type reservation struct {
 	name   string
 	labels map[string]string
@@ -22,11 +22,11 @@ type reservation struct {
 
 // market contains the available reservations.
 type market struct {
-	// ends are the reservations that have an end, sorted by their end. others are the reservations that have none.
+	// ends are the reservations that have an end, sorted by their end. others are the reservations without an end.
 	ends, others []reservation
 }
 
-// readMarket finds the reservations of all catalogs. If offerings state several ends for a reservation, the first end is used.
+// readMarket finds the reservations of all catalogs. If offerings state several ends for a reservation, the earliest end is used.
 func readMarket(s *planning.Snapshot) market {
 	known := map[string]reservation{}
 	ending := false
@@ -57,7 +57,7 @@ func readMarket(s *planning.Snapshot) market {
 	return m
 }
 
-// note adds the offering's reservation to known, and reports whether it has an end.
+// note adds the offering's reservation to the map known, and reports whether the reservation has an end.
 func note(known map[string]reservation, o *cloudprovider.Offering) bool {
 	set := o.Requirements.Without(corev1.LabelTopologyZone, zoneIDLabel, corev1.LabelTopologyRegion, v1.CapacityTypeLabelKey)
 	r, ok := known[set.String()]
@@ -79,9 +79,9 @@ func note(known map[string]reservation, o *cloudprovider.Offering) bool {
 // zoneIDLabel is the label with the ID of a zone, which is the same in all accounts.
 const zoneIDLabel = "topology.k8s.aws/zone-id"
 
-// without returns the requirement that a node belongs to none of the reservations in short. short must contain the reservations that end
-// first. The requirement uses the label with the most values, usually the ID. If no label distinguishes these reservations from others, the
-// requirement excludes all reserved nodes.
+// The method without returns the requirement that a node belongs to none of the reservations in the list short, which must be the first of
+// m.ends. The requirement uses the label with the most values, usually the reservation's ID. If no label distinguishes these reservations
+// from others, the requirement excludes all reserved nodes.
 func (m market) without(short []reservation) corev1.NodeSelectorRequirement {
 	rest := slices.Concat(m.ends[len(short):], m.others)
 	all := slices.Concat(short, rest)
@@ -112,7 +112,7 @@ func valuesOf(list []reservation, key string) []string {
 	return slices.Compact(values)
 }
 
-// with returns a copy of the pod that also has the node requirement r. The pod itself does not change.
+// The function with returns a copy of the pod that also has the node requirement r. The pod itself does not change.
 func with(pod *corev1.Pod, r corev1.NodeSelectorRequirement) *corev1.Pod {
 	out := *pod
 	affinity, node := corev1.Affinity{}, corev1.NodeAffinity{}
@@ -127,7 +127,7 @@ func with(pod *corev1.Pod, r corev1.NodeSelectorRequirement) *corev1.Pod {
 		terms = nil
 		for _, own := range required.NodeSelectorTerms {
 			if len(own.MatchExpressions)+len(own.MatchFields) == 0 {
-				continue // this term matches no node
+				continue // a term without expressions matches no node
 			}
 			terms = append(terms, corev1.NodeSelectorTerm{MatchExpressions: append(slices.Clone(own.MatchExpressions), r), MatchFields: own.MatchFields})
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // packCommitted buys nodes for the items in several ways: as if there were no commitments, and starting with the nodes that save most
-// through commitments. It keeps the result that leaves the fewest pods pending and, of these, the cheapest.
+// through commitments. It keeps the result that leaves the fewest pods pending. Of several such results, it keeps the cheapest.
 func (t Solving) packCommitted(ctx context.Context, p *offers.Choice, v *pricing.Values) []int {
 	before := t.Mark()
 	first := *p
@@ -35,7 +35,7 @@ func (t Solving) packCommitted(ctx context.Context, p *offers.Choice, v *pricing
 	return left
 }
 
-// packBy first buys the nodes that save most through commitments, then other nodes for the remaining pods.
+// packBy first buys the nodes that save most through commitments, then buys other nodes for the remaining pods.
 func (t Solving) packBy(ctx context.Context, p *offers.Choice, v *pricing.Values, c *pricing.CommittedValues) []int {
 	left := t.buyCommitted(ctx, p, v, c)
 	rest := make([]pricing.Item, 0, len(p.Items))
@@ -50,7 +50,7 @@ func (t Solving) packBy(ctx context.Context, p *offers.Choice, v *pricing.Values
 	if len(rest) == 0 {
 		return left
 	}
-	// The items already have needs of p's caps, and their PerNode no longer contains the rules that these caps express.
+	// The items already have needs for the amounts that express rules (p.Caps), and their PerNode no longer contains these rules.
 	s := t.M.Shop()
 	q := valuing.Of(t.Trial).Complete(s.Choose(s.WithCaps(rest, p.Caps), p.Cells), p.Caps)
 	q.Committed = nil
@@ -68,7 +68,7 @@ func (t Solving) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.
 	sold.Problem = *c.P
 	g := newLedger(t.Trial, &sold)
 	for i := range t.S.Planned {
-		// Subtract the amounts that nodes opened earlier use.
+		// Subtract the amounts of commitments that the nodes planned so far use.
 		if mc := &t.S.Planned[i]; mc.Commitment > 0 && !mc.Empty() {
 			tb := t.M.Pools[mc.Pool].Table
 			g.committed[mc.Commitment-1] = max(0, g.committed[mc.Commitment-1]-tb.Catalog.Cover(int(mc.Commitment-1), tb.Rows[mc.Row].Variant, int(mc.Slot)).Used)
@@ -77,7 +77,7 @@ func (t Solving) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.
 	k := filling.NewPacker(filling.NewTask(c.P, &c.Values, hostRules(t.M)), g)
 	k.Keep = func(o int32) bool {
 		opt := &p.Committed[o]
-		worth := int64(0) // the cost of these pods on other nodes
+		worth := int64(0) // the cost of the filling's pods on nodes without a commitment, in nano-USD per hour
 		for _, l := range k.Trial {
 			worth += int64(l.Count) * v.Item[l.Item]
 		}

@@ -15,7 +15,7 @@ func packingEffort(e planning.Effort, pods int) packing.Effort {
 	default:
 		perPod := 450
 		if pods > 5_000 {
-			perPod = 800 // for a whole cluster at once, which is rare
+			perPod = 800 // so many pods are pending only if a whole cluster is planned at once, which is rare
 		}
 		return packing.Effort{
 			Starts: 8 + min(40, 10_000/max(pods, 1)), Steps: 10_000 + 800*min(pods, 5_000),
@@ -24,14 +24,14 @@ func packingEffort(e planning.Effort, pods int) packing.Effort {
 	}
 }
 
-// fewKinds is the number of kinds of nodes up to which there are few. A kind is a type in one zone and capacity type; kinds that others can
-// replace don't count.
+// fewKinds is the largest number of kinds of nodes for which the method lighter reduces the effort. A kind is an instance type in one zone
+// and capacity type. Kinds that other kinds can replace don't count.
 const fewKinds = 256
 
 // lighter returns an effort with fewer steps than e. It is used for pods with rules about other pods if only few kinds of nodes can be
 // bought. In this case, the first tenth of the repacking steps brings nearly all of the saving. Without the other steps, the plans of
-// ordinary clusters cost about 0.1 % more on average, and at most 1.1 % more. If there are at most maxPodsTwice pods, they get the whole
-// effort. A packing that is not close to its lower bound gets more steps: see packing.Effort.
+// ordinary clusters cost about 0.1 % more on average, and at most 1.1 % more. If there are at most maxPodsTwice pods, lighter returns the
+// effort e unchanged. A packing that is not close to its lower bound gets more steps: see packing.Effort.
 func lighter(e packing.Effort, pods int) packing.Effort {
 	if pods <= maxPodsTwice {
 		return e

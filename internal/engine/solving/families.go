@@ -11,8 +11,8 @@ import (
 )
 
 // The gangs of one family are placed all together or not at all. Each gang gets its own domain, and all gangs of a group are within one
-// domain of the topology that the group shares. A family that is spare within another family is placed after it, in the domains that both
-// share.
+// domain of the topology that the group shares. A family that is spare within another family is placed after that family, in the domains
+// that both families share.
 
 // familyOf returns the gang's family, or nil if it has none.
 func (t Gangs) familyOf(number int32) *gangs.Family {
@@ -22,8 +22,8 @@ func (t Gangs) familyOf(number int32) *gangs.Family {
 	return nil
 }
 
-// placesFamily reports whether the family is placed when it is this gang's turn: the gang must be the first of the family, and the family
-// must not be spare within a family that has gangs. placeSpares places such spare families.
+// placesFamily reports whether the planner places the family when it comes to this gang. The gang must be the first of the family, and the
+// family must not be spare within a family that has gangs. placeSpares places such spare families.
 func (t Gangs) placesFamily(number int32, family *gangs.Family) bool {
 	if number != family.Needed[0] {
 		return false
@@ -36,8 +36,8 @@ func (t Gangs) placesFamily(number int32, family *gangs.Family) bool {
 	return true
 }
 
-// PlaceFamily places all gangs that the family needs, as cheaply as possible. It returns false if they can't all have places. Then gangs
-// that are complete without the pending pods are placed separately.
+// PlaceFamily places all gangs that the family needs, as cheaply as possible. It returns false if not all of these gangs can have a place.
+// In this case, gangs that are complete without the pending pods get a domain separately.
 func (t Gangs) PlaceFamily(ctx context.Context, family *gangs.Family) bool {
 	x := t.M.Gangs
 	for _, number := range family.Needed {
@@ -99,11 +99,11 @@ func (t Gangs) placeWithin(ctx context.Context, family *gangs.Family, barred map
 }
 
 // If a family has several groups, the search from gang to gang could use all its attempts in a domain that is too small for one of the
-// groups. So the groups are first placed one after another. Each group is tried in all of its domains, with a part of the attempts for each
-// domain, and stays in the cheapest.
+// groups. Therefore the groups are first placed one after another. Each group is tried in all of its domains, with a part of the attempts
+// for each domain, and stays in the domain with the lowest cost.
 
-// groupByGroup places the groups below the common group, one after another. If the result is better than best, it replaces best. It does
-// nothing if the gangs have no groups of their own. It restores the trial.
+// groupByGroup places the groups below the common group, one after another. If the result is better than s.best, it replaces s.best.
+// groupByGroup does nothing if there are no groups below the common group. It restores the trial at the end.
 func (s *together) groupByGroup(ctx context.Context, common *sharing) {
 	if !s.hasGroupsBelow(common) {
 		return
@@ -130,7 +130,7 @@ func (s *together) hasGroupsBelow(common *sharing) bool {
 	return len(s.groups) > 0 && (common == nil || &s.groups[len(s.groups)-1] != common)
 }
 
-// groupBelow returns the outermost group of the gang below the common group, or nil if there is no such group.
+// groupBelow returns the outermost group, below the common group, of the gang with index at. It returns nil if there is no such group.
 func (s *together) groupBelow(common *sharing, at int) *sharing {
 	below := common == nil
 	for _, in := range s.in[at] {
@@ -143,7 +143,7 @@ func (s *together) groupBelow(common *sharing, at int) *sharing {
 }
 
 // placeGroup places the gangs of one group: the group below common that contains the gang with index at. If there is no such group, it
-// places only this gang. It returns the index of the next gang, or at if the gangs have no place.
+// places only this gang. It returns the index of the gang after these, or the parameter at if these gangs have no place.
 func (s *together) placeGroup(ctx context.Context, common *sharing, at int) (end int) {
 	group := s.groupBelow(common, at)
 	part := *s

@@ -14,15 +14,15 @@ import (
 )
 
 // The search tries all combinations of domains that agree with what the groups of the gangs share. If there are few combinations, the pods
-// of all gangs are packed together in each combination. If there are many, the gangs are placed one after another, each in the domains that
-// remain possible, with at most mostFamilyTries attempts. The cheapest result is kept. Then the combinations that keep preferred domains
-// are tried in the same way, if they cost at most the premium more than the cheapest result.
+// of all gangs are packed together in each combination. If there are many combinations, the gangs are placed one after another, each in the
+// domains that remain possible, with at most mostFamilyTries attempts. The search keeps the cheapest result. Then it tries, in the same
+// way, the combinations that keep preferred domains. Their cost may exceed the cheapest result by at most the premium.
 
 const (
 	// mostFamilyTries is the maximum number of attempts to place gangs of a family in domains. Each domain that the gangs could share gets
 	// a part of these attempts.
 	mostFamilyTries = 512
-	// mostJointTries is the number of combinations within a shared domain up to which all pods are packed together.
+	// mostJointTries is the largest number of combinations within a shared domain for which the pods of all gangs are packed together.
 	mostJointTries = 64
 )
 
@@ -31,13 +31,14 @@ type together struct {
 	Gangs
 	// order contains the gangs. Gangs that need the most pods come first.
 	order []int32
-	// groups are the groups of the gangs, the outermost first. in lists the groups of each gang.
+	// groups are the groups of the gangs, the outermost first. The field in has, for each gang of the field order, the indexes of its
+	// groups.
 	groups []sharing
 	in     [][]int
 	// options has, for each gang and each number of kept preferences, the options that agree with at least one option of each other gang.
 	options [][][]model.GangOption
-	// ways are the pending states chosen so far, and kept is the number of preferences that they keep. tries is the number of remaining
-	// attempts. The search ends before the gang with index end.
+	// ways are the pending states chosen so far for the first gangs, and kept is the number of preferences that these states keep. tries is
+	// the number of remaining attempts. The search ends before the gang with the index end.
 	ways             []int32
 	kept, tries, end int
 	// start is the state of the trial before the search. cost is the cost of the new nodes at start, and limit is the maximum cost of
@@ -45,7 +46,7 @@ type together struct {
 	start state.Mark
 	cost  int64
 	limit int64
-	// best is the best result so far. most is the number of preferences that the search tries to keep.
+	// best is the best result so far, or nil. The field most is the number of preferences that the search tries to keep.
 	best *togetherTrial
 	most int
 }
