@@ -54,7 +54,8 @@ type together struct {
 // sharing is the state of a group while the domains of its gangs are chosen.
 type sharing struct {
 	gangs.Group
-	// domains are the domains that the group's gangs share. chosen is the number of its gangs that have a domain; if 0, domains is not set.
+	// domains are the domains that the group's gangs share. chosen is the number of the group's gangs that have a domain. If chosen is 0,
+	// domains is not set.
 	domains []planning.GangDomain
 	chosen  int
 }
@@ -67,9 +68,9 @@ type togetherTrial struct {
 	done        state.Record
 }
 
-// bestTogether returns the combination that keeps the most preferences and, of these, the cheapest. It considers only combinations that the
-// search found. Its cost exceeds that of the cheapest combination without preferences by at most the premium. It returns nil if no
-// combination was found. It restores the trial.
+// bestTogether returns, of the combinations that the search found, the one that keeps the most preferences. Of several such combinations,
+// it returns the cheapest. The cost of this combination exceeds the cost of the cheapest combination without preferences by at most the
+// premium. It returns nil if no combination was found. It restores the trial.
 func (t Gangs) bestTogether(ctx context.Context, family *gangs.Family) *togetherTrial {
 	s := t.search(family)
 	s.limit = math.MaxInt64
@@ -134,7 +135,8 @@ func (s *together) followOthers(namespace string) {
 	}
 }
 
-// prepare sets the options of the gangs, for each number of kept preferences up to most. It returns false if a gang has no options.
+// prepare sets the options of the gangs for each number of kept preferences, up to the number in the parameter most. It returns false if a
+// gang has no options.
 func (s *together) prepare(most int) bool {
 	s.most, s.options = most, make([][][]model.GangOption, len(s.order))
 	for at, number := range s.order {
@@ -152,7 +154,7 @@ func (s *together) prepare(most int) bool {
 	return !slices.ContainsFunc(s.options, func(levels [][]model.GangOption) bool { return len(levels[0]) == 0 })
 }
 
-// open returns those of the gang's options that agree with the domains chosen for its groups.
+// open returns the gang's options that agree with the domains chosen for the gang's groups.
 func (s *together) open(at int, options []model.GangOption) (out []model.GangOption) {
 	for i := range options {
 		if s.agrees(at, &options[i]) {
@@ -171,7 +173,7 @@ func (s *together) agrees(at int, o *model.GangOption) bool {
 	return true
 }
 
-// agree removes options of gangs of g whose domain for g can't be used by some other gang of g.
+// agree removes options of the gangs of the group g. It removes an option if some other gang of the group can't use the option's domain.
 func (s *together) agree(g *sharing) {
 	if g.Shared == 0 || len(g.Members) == 1 {
 		return
@@ -243,10 +245,11 @@ func (s *together) domainsOfGroup(g *sharing, at int) (out [][]planning.GangDoma
 	return out
 }
 
-// done reports whether no result can be better than best.
+// done reports whether no further result can be better than s.best.
 func (s *together) done() bool { return s.best != nil && s.best.cost == 0 && s.best.kept == s.most }
 
-// promising reports whether a result that keeps at most kept preferences and costs at least cost could be better than best.
+// promising reports whether a result could be better than s.best. kept is the maximum number of preferences that the result keeps, and cost
+// is its minimum cost.
 func (s *together) promising(kept int, cost int64) bool {
 	if cost > s.limit {
 		return false
@@ -281,7 +284,8 @@ func (s *together) wishesFrom(at int) (n int) {
 	return n
 }
 
-// from places the gangs with index >= at. It tries each of them in every domain that agrees with the domains of the gangs before it.
+// The method from places the gangs with index >= at. It tries each gang in every domain that agrees with the domains of the gangs before
+// this gang.
 func (s *together) from(ctx context.Context, at int) {
 	if at == s.end {
 		s.best = &togetherTrial{s.order, slices.Clone(s.ways), s.newCost(), s.kept, s.S.Record(s.start)}
@@ -323,8 +327,8 @@ type choice struct {
 	kept   int
 }
 
-// combinations lists the combinations of options that agree. Combinations that keep the most preferences come first. few is false if there
-// are more than most combinations.
+// combinations lists the combinations of options that agree. Combinations that keep the most preferences come first. If there are more
+// combinations than the parameter most allows, few is false and the list is incomplete.
 func (s *together) combinations(most int) (out []combination, few bool) {
 	lists := make([][]choice, len(s.order))
 	for at, number := range s.order {
@@ -379,7 +383,7 @@ func (s *together) jointly(ctx context.Context, combinations []combination) {
 	}
 }
 
-// fill places the pods that all gangs need, with the given pending states. It returns false if some of these pods have no place.
+// fill places the pods that the gangs need. ways has the pending state of each gang. It returns false if some of these pods have no place.
 func (s *together) fill(ctx context.Context, ways []int32) bool {
 	var classes []int32
 	for i, number := range s.order {

@@ -14,12 +14,13 @@ import (
 )
 
 // Nodes of the snapshot are filled one after another with the pods of the highest value. Such a node may run out of one resource while much
-// of another resource is free. Then the remaining pods need more new nodes than necessary. So if few pods are pending and some of them need
-// new nodes, the nodes of the snapshot are filled again with pods that fit well together. The cheaper of the two plans is kept.
+// of another resource is free. In this case, the remaining pods need more new nodes than necessary. If few pods are pending and some of
+// these pods need new nodes, the nodes of the snapshot are filled again with pods that fit well together. The cheaper of the two plans is
+// kept.
 
-// fillAgain looks for cheaper places for the pods that were placed since the mark. The new attempt must place as many pods and keep as many
-// preferences. After filling the nodes of the snapshot, it continues only if the pods that still need new nodes request less of some
-// resource than before.
+// fillAgain looks for cheaper places for the pods that were placed since the mark. The new attempt must place at least as many pods and
+// keep at least as many preferences as the first attempt. After filling the nodes of the snapshot, it continues only if the pods that still
+// need new nodes request less of some resource than these pods did in the first attempt.
 func (t Improving) fillAgain(ctx context.Context, before trial.Mark, classes []int32) {
 	if t.Options.ExistingOnly || t.Options.Effort == planning.EffortFast || t.NewOnly || len(t.M.Nodes) == 0 {
 		return
@@ -69,8 +70,8 @@ func (t Improving) askedFor(classes []int32) []int64 {
 	return out
 }
 
-// fillBalanced fills the nodes one after another, those with the least room first. It always adds the pod after which the weighted sum of
-// squared free shares is lowest. The same heuristic packs new nodes.
+// fillBalanced fills the nodes one after another, the nodes with the least room first. It always adds the pod after which the weighted sum
+// of the squared free shares of the node's resources is lowest. The planner packs new nodes with the same heuristic.
 func (t Improving) fillBalanced(ctx context.Context, classes []int32) {
 	Of(t.Trial).placeNominated(classes, math.MinInt32)
 	for _, node := range t.nodesByRoom() {
@@ -95,9 +96,9 @@ func (t Improving) demand(classes []int32, free []int64) []float64 {
 	return out
 }
 
-// mostBalanced returns the class with the pod after which the weighted sum of squared free shares of the node is lowest. It considers only
-// the classes with the best fit on the node. It returns -1 if there is no such class. whole has the free amounts before any pod was placed
-// on the node.
+// mostBalanced returns the class of the pod to add to the node: the pod after which the weighted sum of the node's squared free shares is
+// lowest. It considers only the classes with the best fit on the node. It returns -1 if no pod fits. whole has the free amounts before
+// fillBalanced placed pods on the node.
 func (t Improving) mostBalanced(node int32, classes []int32, whole []int64, weights []float64) int32 {
 	best, most, kept := int32(-1), math.Inf(-1), uint32(0)
 	free := t.S.Room.Of(node)

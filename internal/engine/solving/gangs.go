@@ -16,8 +16,9 @@ import (
 )
 
 // Gangs are placed before other pods, because they are harder to place. The gang with the highest priority comes first. Each gang is tried
-// in every domain that it could use, and stays in the cheapest domain. A gang that does not fit as a whole is withheld, so it takes no room
-// from other pods. Only if a pod of higher priority then has no place, gangs and pods are placed alternately, one priority after another.
+// in every domain that it could use, and stays in the cheapest domain. A gang that does not fit as a whole is withheld, so that it takes no
+// room from other pods. If a pod then has no place although its priority is higher than that of a placed gang, gangs and pods are placed
+// again, one priority after another.
 
 const (
 	// mostGangDomains is the number of domains in which a gang is tried. Domains with the most room on existing nodes come first.
@@ -35,7 +36,7 @@ func GangsOf(t *trial.Trial) Gangs { return Gangs{Of(t)} }
 // place is the counterpart of placePods for a snapshot with gangs.
 func (t Gangs) place(ctx context.Context) {
 	if t.Packings == nil {
-		t.Packings = trial.NewPackings() // many gangs are alike, and each is tried in many domains, so packings are cached
+		t.Packings = trial.NewPackings() // many gangs are alike, and each gang is tried in many domains, so packings are cached
 	}
 	barred := map[int32]bool{}
 	start := t.Mark()
@@ -61,8 +62,8 @@ func (t Gangs) place(ctx context.Context) {
 	}
 }
 
-// placeGangsFirst places all gangs that are not barred, and then all other pods. If a pod without a place then has a higher priority than a
-// placed gang, it starts again with placeInTurn.
+// placeGangsFirst places all gangs that are not in the map barred, and then all other pods. If a pod without a place then has a higher
+// priority than a placed gang, placeGangsFirst starts again with placeInTurn.
 func (t Gangs) placeGangsFirst(ctx context.Context, start trial.Mark, barred map[int32]bool) {
 	x := t.M.Gangs
 	lowest, placed := int32(math.MaxInt32), false
@@ -103,7 +104,7 @@ func (t Gangs) placeInTurn(ctx context.Context, barred map[int32]bool) {
 	t.placePods(ctx)
 }
 
-// placeAbove places the pods whose priority is higher than priority, as if no other pods were pending.
+// placeAbove places the pods whose priority is higher than the parameter priority, as if no other pods were pending.
 func (t Gangs) placeAbove(ctx context.Context, priority int32) {
 	var above, others []int32
 	for _, class := range t.RealClasses() {
@@ -144,8 +145,8 @@ func (t Gangs) RealClasses() []int32 {
 	return out
 }
 
-// addExtras places gangs that their parents don't need to be complete. If placed gangs have members that they don't need to be complete, it
-// makes these members pending.
+// addExtras places gangs without which their parents are complete. If placed gangs have more members than they need to be complete, it
+// makes the additional members pending.
 func (t Gangs) addExtras(ctx context.Context, barred map[int32]bool) {
 	t.placeSpares(ctx, barred)
 	for number, way := range t.S.Ways {
@@ -156,8 +157,8 @@ func (t Gangs) addExtras(ctx context.Context, barred map[int32]bool) {
 }
 
 // placeGang places the number of members that the gang needs, in the cheapest domain with room for them. If no domain has room for them, it
-// places nothing and returns false. Preferences are kept if the premium allows it. A family is placed as a whole when it is the turn of its
-// first gang: see placesFamily.
+// places nothing and returns false. Preferences are kept if the premium allows it. A family is placed as a whole when its first gang is
+// placed: see placesFamily.
 func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	g := &t.M.Gangs.List[number]
 	if t.S.Ways[number] != model.GangWithheld || !g.Plannable(t.M.Snapshot) {
@@ -174,7 +175,7 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 		if !fits {
 			t.Undo(before)
 		} else if g.Needed > 0 {
-			t.Settled = &base // all new nodes opened before base are settled now: see Trial.Settled
+			t.Settled = &base // all new nodes opened before the mark base are settled now: see Trial.Settled
 		}
 		return fits
 	}
@@ -185,13 +186,13 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	state.ChoosingOf(&t.S).Choose(number, best.option.Way)
 	t.Restore(best.done)
 	if g.Needed > 0 {
-		t.Settled = &base // all new nodes opened before base are settled now: see Trial.Settled
+		t.Settled = &base // all new nodes opened before the mark base are settled now: see Trial.Settled
 	}
 	return true
 }
 
-// wishedOption returns the option that keeps the most preferences and costs at most the premium more than the cheapest option. It returns
-// nil if the gang has no place. levels has the options by the number of kept preferences, like Gang.Levels.
+// wishedOption returns the option that keeps the most preferences. Its cost exceeds the cost of the cheapest option by at most the premium.
+// It returns nil if the gang has no place. levels has the options by the number of kept preferences, like Gang.Levels.
 func (t Gangs) wishedOption(ctx context.Context, number int32, levels [][]model.GangOption) *gangTrial {
 	wishes := len(levels) - 1
 	if t.Options.Preferences == planning.PreferencesIgnore {
@@ -210,8 +211,8 @@ type gangTrial struct {
 	done   state.Record
 }
 
-// cheapestOption returns the cheapest option with room for the pods that the gang needs, or nil if no option has room. It leaves the trial
-// unchanged.
+// cheapestOption returns the cheapest option with room for the pods that the gang needs, or nil if no option has room for these pods. It
+// leaves the trial unchanged.
 func (t Gangs) cheapestOption(ctx context.Context, number int32, options []model.GangOption) *gangTrial {
 	var best *gangTrial
 	for _, at := range t.Likeliest(number, options) {
@@ -230,7 +231,7 @@ func (t Gangs) cheapestOption(ctx context.Context, number int32, options []model
 	return best
 }
 
-// FitsOption places, for the option, the pods that the gang needs. It returns false if some of them do not fit.
+// FitsOption places, for the option, the pods that the gang needs. It returns false if some of these pods do not fit.
 func (t Gangs) FitsOption(ctx context.Context, number int32, o *model.GangOption) bool {
 	for _, share := range t.M.Gangs.Ways[number].Ways[o.Way] {
 		c := t.M.Classes[share.Class]
@@ -241,7 +242,8 @@ func (t Gangs) FitsOption(ctx context.Context, number int32, o *model.GangOption
 	return t.FillOption(ctx, number, o)
 }
 
-// FillOption places, for the option, as many as possible of the pods that the gang needs. It returns false if some of them have no place.
+// FillOption places, for the option, as many as possible of the pods that the gang needs. It returns false if some of these pods have no
+// place.
 func (t Gangs) FillOption(ctx context.Context, number int32, o *model.GangOption) bool {
 	state.ChoosingOf(&t.S).Choose(number, o.Way)
 	classes := classesOf(t.M.Gangs.Ways[number].Ways[o.Way])
@@ -260,8 +262,8 @@ func classesOf(list []state.Share) []int32 {
 	return out
 }
 
-// Likeliest returns the indexes of the options to try. Options whose domains have room for the gang on existing nodes come first, beginning
-// with the fullest domain. The other options follow, beginning with the domain with the most room.
+// Likeliest returns the indexes of the options to try. Options whose domains have room for the gang on existing nodes come first, the
+// fullest domain first. The other options follow, the domain with the most room first.
 func (t Gangs) Likeliest(number int32, options []model.GangOption) []int {
 	out := make([]int, len(options))
 	for i := range out {
@@ -288,7 +290,7 @@ func (t Gangs) Likeliest(number int32, options []model.GangOption) []int {
 	return out[:min(len(out), mostGangDomains)]
 }
 
-// RoomFor returns how many pods of the class existing nodes could take, but at most most. It ignores rules between pods.
+// RoomFor returns how many pods of the class existing nodes could take, limited to the parameter most. It ignores rules between pods.
 func (t Gangs) RoomFor(class int32, most int) int {
 	c, room := t.M.Classes[class], 0
 	for i := range t.S.Room.Usable.Members {
@@ -302,7 +304,7 @@ func (t Gangs) RoomFor(class int32, most int) int {
 	return room
 }
 
-// brokenGangs returns the placed gangs that lack members that they need.
+// brokenGangs returns the placed gangs that have fewer placed members than they need.
 func (t Gangs) brokenGangs() []int32 {
 	x := t.M.Gangs
 	spare := map[int32]int32{}

@@ -10,13 +10,13 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Pods with status.nominatedNodeName have been promised room on a node. kube-scheduler frees this room by preemption, and reserves it: pods
-// of equal or lower priority can't use it. When kube-scheduler schedules such a pod, it tries that node first. So these pods are placed
-// first, each on its node. If a pod of higher priority then has no place, nominated pods of lower priority are placed like other pods
-// instead.
+// Pods with status.nominatedNodeName have been promised room on a node. kube-scheduler frees this room by preemption and reserves it, so
+// that pods of equal or lower priority can't use it. When kube-scheduler schedules such a pod, it tries that node first. Therefore these
+// pods are placed first, each on its node. If a pod of higher priority then has no place, all pods are placed again, and the nominated pods
+// of lower priority are placed like other pods.
 
 // placeNominated puts pods of the classes on the nodes for which they are nominated, pods of the highest priority first. It skips pods with
-// a priority below lowest. It returns the lowest priority of the pods that it placed, and whether it placed any.
+// a priority below the parameter lowest. It returns the lowest priority of the pods that it placed, and whether it placed any pods.
 func (t Solving) placeNominated(classes []int32, lowest int32) (least int32, any bool) {
 	m := t.M
 	list := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
@@ -41,7 +41,8 @@ func (t Solving) placeNominated(classes []int32, lowest int32) (least int32, any
 	return least, any
 }
 
-// highestWaiting returns the highest priority of the pending pods of the classes that can be planned.
+// highestWaiting returns the highest priority of the classes' pending pods, without pods that can't be planned, and whether there are such
+// pods.
 func (t Solving) highestWaiting(classes []int32) (highest int32, any bool) {
 	highest = math.MinInt32
 	for _, class := range classes {

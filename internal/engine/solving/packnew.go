@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// packStages packs wishes onto new nodes. In the first round every wish uses its first usable stage. In each further round, the pods that
-// got no node use their next stage.
+// packStages packs the pods of the wishes onto new nodes. In the first round, the pods of every wish use its first usable stage. In each
+// further round, the pods that got no node use the wish's next stage.
 func (t Solving) packStages(ctx context.Context, c *layout.Cells, wishes []placing.Wish) {
 	stageNo := make([]int, len(wishes))
 	for ctx.Err() == nil {
@@ -39,7 +39,8 @@ func (t Solving) packStages(ctx context.Context, c *layout.Cells, wishes []placi
 	}
 }
 
-// itemFor converts a wish to an item, for its first usable stage with an index of at least *stageNo, and sets *stageNo to this index.
+// itemFor converts a wish to an item for the wish's first usable stage, beginning at the index *stageNo, and sets *stageNo to the index of
+// this stage. It returns false if there is no such stage.
 func (t Solving) itemFor(c *layout.Cells, w *placing.Wish, stageNo *int) (pricing.Item, bool) {
 	cl := t.M.Classes[w.Class]
 	if w.Count == 0 {
@@ -94,7 +95,7 @@ func (t Solving) packNew(ctx context.Context, c *layout.Cells, items []pricing.I
 	}
 	p := valuing.Of(t.Trial).NewJoined(items, c)
 	j := p.Alike
-	p.Rough = t.S.Topology != nil // with topology rules, rough values are enough: the plan's lower bound is proven with a different problem
+	p.Rough = t.S.Topology != nil // with topology rules, rough values are enough, because a different problem proves the plan's lower bound
 	if !t.gated(p) && len(p.Committed) == 0 {
 		filling.Seed(ctx, &p.Problem, hostRules(t.M), seedingEffort(podsOf(p.Items)))
 	}
@@ -125,8 +126,8 @@ func (t Solving) packProblem(ctx context.Context, p *offers.Choice, v *pricing.V
 }
 
 // buy opens the packing's nodes and admits their pods. If the pods of a node leave too few instance types for their pool's minValues, the
-// node is not bought. Other pods may have been admitted because of the pods on such a node, so all pods are then admitted again. The
-// remaining pods are placed one by one later.
+// node is not bought. Other pods may have been admitted because of the pods on such a node, so all pods are then admitted again. The pods
+// of nodes that are not bought are placed one by one later.
 func (t Solving) buy(p *offers.Choice, g *filling.Bins) {
 	skip := make([]bool, len(g.List))
 	for round := 1; ; round++ {
@@ -147,10 +148,12 @@ func (t Solving) buy(p *offers.Choice, g *filling.Bins) {
 	}
 }
 
-// maxBuys is the number of times that a packing is admitted again. After that, no node from a pool with minValues is bought in bulk.
+// maxBuys is the maximum number of times that the pods of a packing are admitted again. After that, no node from a pool with minValues is
+// bought for the packing.
 const maxBuys = 4
 
-// buyBins opens the nodes of all bins that are not skipped, and admits their pods. It returns the host of each bin, or -1.
+// buyBins opens the nodes of all bins that are not skipped, and admits their pods. It returns the number of each bin's node, or -1 if no
+// node was opened for the bin.
 func (t Solving) buyBins(p *offers.Choice, g *filling.Bins, skip []bool) []int32 {
 	var list []proposal
 	hosts := make([]int32, len(g.List))
@@ -169,7 +172,7 @@ func (t Solving) buyBins(p *offers.Choice, g *filling.Bins, skip []bool) []int32
 		host := t.S.Open(state.Node{Pool: o.Pool, Row: o.Row, Slot: o.Slot, Labels: p.Assigned[o.Pool][o.Assign].Labels, Price: o.Price, Commitment: o.Commitment})
 		if placing.SpreadsOf(t.Trial).Disturbs(host) {
 			t.Undo(before)
-			continue // the pods of this node are placed one by one
+			continue // the pods of this node are placed one by one later
 		}
 		hosts[i] = host
 		propose := func(it *pricing.Item, n int32) {
@@ -187,8 +190,8 @@ func (t Solving) buyBins(p *offers.Choice, g *filling.Bins, skip []bool) []int32
 	return hosts
 }
 
-// spreadsFirst sorts pods with a spread over single nodes before other pods, because this spread is checked against the pods that are on
-// the node at that time.
+// spreadsFirst sorts pods with a spread over single nodes before other pods, because the check of this spread considers only the pods that
+// are already on the node.
 func spreadsFirst(m *model.Model, p *pricing.Problem, loads []pricing.Load) []pricing.Load {
 	if m.Topology == nil {
 		return loads
@@ -205,7 +208,7 @@ func hostRules(m *model.Model) *filling.Rules {
 	return &filling.Rules{Groups: m.Topology, Residents: func(n *topology.OneNode, pool, row int32) { addResidents(m, n, pool, row) }}
 }
 
-// addResidents counts the DaemonSet pods of a new node.
+// addResidents adds the DaemonSet pods of a new node to the pod counts n.
 func addResidents(m *model.Model, n *topology.OneNode, pool, row int32) {
 	for _, class := range m.Pools[pool].Table.Rows[row].Residents {
 		n.Add(m.Classes[class].Topology, 1)

@@ -19,16 +19,16 @@ const maxPreemptors = 1000
 // expectedPreemptions are the preemptions that kube-scheduler would make.
 type expectedPreemptions struct {
 	List []planning.Preemption
-	// classes has, for each class, the number of pods for which other pods are preempted. holds has, for each node, the amounts that these
-	// pods take in addition to the room of their victims. placed has the nodes on which these pods are placed.
+	// classes has, for each class, the number of preemptors: pods for which other pods are preempted. holds has, for each node, the amounts
+	// that the preemptors need there in addition to the room of their victims. placed has the bindings of the preemptors to nodes.
 	classes map[int32]int32
 	holds   map[int32][]int64
 	placed  []state.Binding
 }
 
-// Preemptions imitates kube-scheduler on the snapshot's nodes. It takes pods by priority. For pods without a place it preempts other pods,
-// by the rules of kube-scheduler's DefaultPreemption. solved says which pods have no place on existing nodes. If all pods have a place on
-// existing nodes, nothing is preempted.
+// Preemptions imitates kube-scheduler on the snapshot's nodes. It handles pods by priority, highest first. For pods without a place it
+// preempts other pods, by the rules of kube-scheduler's DefaultPreemption. The trial solved contains the placements of the pods, and so the
+// pods without a place on existing nodes. If all pods have a place on existing nodes, nothing is preempted.
 func Preemptions(ctx context.Context, m *model.Model, solved *trial.Trial, q planning.Query) expectedPreemptions {
 	out := expectedPreemptions{classes: map[int32]int32{}, holds: map[int32][]int64{}}
 	lowest := lowestBound(m)
@@ -90,9 +90,9 @@ func lowestBound(m *model.Model) int64 {
 	return lowest
 }
 
-// LeaveTo removes from the trial the pods for which kube-scheduler preempts others, and reserves the free room that they need in addition
-// to the room of their victims. These pods still keep other pods away from their nodes, but do not attract pods and are not counted by
-// spreads, because they are not there yet.
+// LeaveTo removes from the trial the pods for which kube-scheduler preempts other pods, and reserves the free room that they need in
+// addition to the room of their victims. The removed pods still keep other pods away from their nodes. But they do not attract pods, and
+// spreads do not count them, because they do not run there yet.
 func (t Solving) LeaveTo(expected expectedPreemptions) {
 	for class, n := range expected.classes {
 		t.S.Waiting[class] -= n
@@ -111,7 +111,7 @@ func (t Solving) LeaveTo(expected expectedPreemptions) {
 	}
 }
 
-// keepingAway returns a copy of o in which In has only groups of anti-affinity and host ports.
+// keepingAway returns a copy of the topology groups o. The copy's field In has only the groups of anti-affinity and of host ports.
 func keepingAway(m *model.Model, o *topology.Groups) *topology.Groups {
 	if o == nil {
 		return nil
@@ -122,7 +122,7 @@ func keepingAway(m *model.Model, o *topology.Groups) *topology.Groups {
 	return &topology.Groups{Owns: o.Owns, In: in}
 }
 
-// hold records one more pod of the class, with those of its victims that no other pod has preempted.
+// hold records a preemption by one more pod of the class, with the victims that no other pod has preempted.
 func (x *expectedPreemptions) hold(m *model.Model, class int32, v *victims) {
 	n := &m.Nodes[v.node]
 	held := x.holds[v.node]

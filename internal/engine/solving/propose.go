@@ -15,8 +15,8 @@ import (
 )
 
 // Pods are placed in two steps. First, each pod gets a proposal, which says on which node it could run. Proposals are computed for many
-// pods at a time, by the pods' values; the numbers of pods per cell are assigned before. Then each proposal is checked by the exact rules,
-// in an order in which the pods can be bound. If a proposal breaks a rule, its pod stays pending and is placed alone later.
+// pods at a time, by the pods' values, after the numbers of pods per cell were assigned. Second, each proposal is checked by the exact
+// rules, in an order in which the pods can be bound. If a proposal breaks a rule, its pod stays pending and is placed alone later.
 
 // proposal is a binding that has not been checked yet.
 type proposal struct {
@@ -56,8 +56,8 @@ func rulesConcern(m *model.Model, o *topology.Groups) bool {
 
 // proposeExisting proposes places on nodes of the snapshot, because free room there costs nothing. Each node is filled with the pods of the
 // highest value. Pods that no new node could take come first, sorted by priority. Nodes with the least room are filled first, so that whole
-// nodes stay free. It subtracts the proposed pods from the counts of the wishes. fits lists the fits to use, the best first. The nodes are
-// filled once for each fit in the list, with pods whose fit on the node is at least as good.
+// nodes stay free. It subtracts the proposed pods from the counts of the wishes. fits lists fits of pods on nodes, the best fit first. For
+// each fit in the list, all nodes are filled once, with pods whose fit on the node is at least as good as this fit.
 func (t Solving) proposeExisting(ctx context.Context, c *layout.Cells, wishes []placing.Wish, worth []int64, fits ...uint32) []proposal {
 	m := t.M
 	order := make([]*placing.Wish, 0, len(wishes))
@@ -90,14 +90,14 @@ type filler struct {
 	t     *trial.Trial
 	c     *layout.Cells
 	nodes []int32
-	// free has the free amounts of each entry of nodes, minus the requests of the proposed pods.
+	// free has, for each entry of the field nodes, the free amounts of the node minus the requests of the proposed pods.
 	free []int64
 	// bases has the pod counts of the nodes for which there are proposals under topology rules.
 	bases map[int32]*topology.OneNode
 	out   []proposal
 }
 
-// fill visits each node once. It proposes only pods whose fit on the node is at least as good as fit.
+// fill visits each node once. It proposes only pods whose fit on the node is at least as good as the parameter fit.
 func (f *filler) fill(ctx context.Context, order []*placing.Wish, fit uint32) {
 	m, c := f.t.M, f.c
 	dims := m.Resources.Len()
@@ -156,8 +156,8 @@ func (f *filler) countsOn(node int32) *topology.OneNode {
 	return s
 }
 
-// admit places proposals. Pods that no rule concerns are placed at once. The other pods are placed one at a time in several rounds, because
-// a pod may be admitted only after other pods have been placed. Pods that are never admitted stay pending.
+// admit places the pods of the proposals. Pods that no rule concerns are placed at once. The other pods are placed one at a time in several
+// rounds, because a pod may be admitted only after other pods have been placed. Pods that are never admitted stay pending.
 func (t Solving) admit(list []proposal) {
 	var open []proposal
 	for _, p := range list {

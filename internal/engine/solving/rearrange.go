@@ -17,30 +17,31 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// When pods are placed in bulk, they are assigned to zones before they are packed, class by class. With few pods, two half-empty nodes in
-// two zones may cost more than one full node in one zone. So a plan with few pods is repacked: the pods of some nodes are placed again by
-// the exact rules. Each pod gets the place where it adds least to the cost, and nodes are replaced by larger nodes if necessary. A pod may
-// also use room on a node of the snapshot although it could run elsewhere, while another pod needs that node because further pods follow it
-// there. So the nodes of the snapshot are sometimes filled again as well.
+// When pods are placed in bulk, they are assigned to zones, class by class, before they are packed. With few pods, two half-empty nodes in
+// two zones may cost more than one full node in one zone. Therefore a plan with few pods is repacked: the pods of some nodes are placed
+// again by the exact rules. Each pod gets the place where it adds least to the cost, and nodes are replaced by larger nodes if necessary. A
+// pod may also use room on a node of the snapshot that another pod needs, because further pods must follow that other pod. Therefore the
+// nodes of the snapshot are sometimes filled again as well.
 
 const (
-	// maxRearranged is the maximum number of pods in a plan that is repacked. maxRearrangeSteps is the maximum of rearranging.limit.
+	// maxRearranged is the maximum number of pods in a plan that is repacked. maxRearrangeSteps is the maximum value of rearranging.limit.
 	maxRearranged     = 128
 	maxRearrangeSteps = 2400
-	// stepsPerPod is the number of steps for each pod, if this gives a limit below maxRearrangeSteps.
+	// stepsPerPod is the number of steps for each pod of the plan. The total is limited to maxRearrangeSteps.
 	stepsPerPod = 80
 )
 
 // recipe says how, and in which order, pods are placed again.
 type recipe struct {
 	// ruledFirst places pods with topology rules before other pods of the same priority; within each of these two groups, larger pods come
-	// first. Otherwise only the size decides.
+	// first. If ruledFirst is false, pods of the same priority are sorted by size only.
 	ruledFirst bool
-	// growFirst means that one more node is bought only if no open node can be replaced by a larger one, even if buying is cheaper.
+	// growFirst means that one more node is bought only if no new node of the plan can be replaced by a larger node. This is so even if
+	// buying one more node is cheaper.
 	growFirst bool
 	// draw is a seed. If it is not 0, the pods of each priority are shuffled with it instead of sorted.
 	draw uint64
-	// afresh means that pods on nodes of the snapshot are also placed again. Otherwise they stay where they are.
+	// afresh means that pods on nodes of the snapshot are also placed again. If afresh is false, these pods stay on their nodes.
 	afresh bool
 }
 
@@ -52,7 +53,7 @@ type rearranging struct {
 	t          *trial.Trial
 	before     trial.Mark
 	priorities []int32
-	// size has, for each class, the size of a pod: see shares.
+	// size has, for each class, the size of a pod as the method shares computes it.
 	size []float64
 	best state.Record
 	// placed, broken and cost describe the best plan so far: the number of pods by priority, the number of preferences that are not kept,
@@ -61,17 +62,18 @@ type rearranging struct {
 	broken int
 	cost   int64
 	ranks  map[int32]int
-	// spans is the result of spansNodes.
+	// spans is the result of spansNodes: whether rules over domains larger than a node concern pods, and nodes of the snapshot hold such
+	// pods.
 	spans bool
-	// steps is the number of nodes tried plus the number of pods moved back. limit is its maximum.
+	// steps is the number of nodes tried plus the number of pods moved back. limit is the maximum of steps.
 	steps, limit int
-	// tried are the nodes of the snapshot on which some attempt placed pods. They are recorded only if there are few pods.
+	// tried are the nodes of the snapshot on which some attempt placed pods. These nodes are recorded only if there are few pods.
 	tried []int32
 }
 
 // rearrange looks for cheaper places for the pods that were placed since the mark on two or more new nodes, or on one new node that may be
-// in the wrong domain. At least as many of their preferences must be kept. If there are few pods, it returns the nodes of the snapshot that
-// it used during the search.
+// in the wrong domain. The new plan must keep at least as many preferences of these pods. If there are few pods, it returns the nodes of
+// the snapshot that it used during the search.
 func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []int32) (tried []int32) {
 	if t.Options.ExistingOnly || t.Options.MinValues == planning.MinValuesBestEffort || t.S.Tight > 0 || t.S.Planned.Filled() == 0 || t.nearlyProven() || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxRearranged {
 		return nil
@@ -94,7 +96,7 @@ func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []i
 	}
 	t.Restore(r.best)
 	if improved {
-		Of(t.Trial).placeLeft(ctx, classes) // other nodes may now have room, or have added domains, for pods that had no place before
+		Of(t.Trial).placeLeft(ctx, classes) // pods that had no place may have one now, because nodes have changed or new nodes have added domains
 	}
 	if !improved || maps.Equal(found.Stages(), r.best.Stages()) {
 		t.Proof = proof // the proof depends on the pods with new nodes and on their stages, but not on the nodes
@@ -102,8 +104,9 @@ func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []i
 	return r.tried
 }
 
-// concernsAny reports whether rules over domains larger than a node concern pods of the record. Then even a single new node may be in the
-// wrong domain. The cause may be pods that were placed earlier, or pods that were assigned to the same domain but have no place in the end.
+// concernsAny reports whether rules over domains larger than a node concern pods of the record. In this case, even a single new node may be
+// in the wrong domain. The cause may be pods that were placed before this node was bought, or pods that were assigned to the same domain
+// but have no place in the end.
 func (t Improving) concernsAny(w state.Record) bool {
 	return slices.ContainsFunc(w.Bindings, func(b state.Binding) bool { return rulesConcern(t.M, t.M.Classes[b.Class].Topology) })
 }
@@ -119,8 +122,8 @@ func (t Improving) nearlyProven() bool {
 	return t.Proof != nil && float64(newnodes.Of(t.Trial).NewCost()) <= t.Proof.V.Bound*(1+1.0/filling.WorthRepacking)
 }
 
-// shares returns, for each class, the largest share of a resource that a pod requests: its request divided by the largest amount on any new
-// node.
+// shares returns, for each class, the size of a pod: the largest share of any resource that it requests. This share is the request divided
+// by the largest amount of the resource on any new node.
 func (t Improving) shares(classes []int32) []float64 {
 	m := t.M
 	dims := m.Resources.Len()
@@ -157,13 +160,13 @@ func (t Improving) ranks(w state.Record) map[int32]int {
 	return out
 }
 
-// rank returns the position of a stage among the stages of the class, or 0 on nodes of the snapshot.
+// rank returns the position of a stage among the stages of the class, or 0 for a pod on a node of the snapshot.
 func (t Improving) rank(class, stage int32) int {
 	return max(slices.Index(t.StagesFor(t.M.Classes[class]), stage), 0)
 }
 
-// all places all pods again, once by each recipe. Then it repacks the best plan, node by node and pair by pair, until it gets no cheaper.
-// After that it repacks randomly drawn nodes in random orders.
+// all places all pods again, once by each recipe. Then it repacks single nodes and pairs of nodes of the best plan until the plan gets no
+// cheaper. After that it repacks randomly chosen nodes, with the pods in random order.
 func (r *rearranging) all(ctx context.Context) (improved bool) {
 	everything := func(int32) bool { return true }
 	for _, how := range recipes {
@@ -179,8 +182,8 @@ func (r *rearranging) all(ctx context.Context) (improved bool) {
 	return improved
 }
 
-// drawn places the pods of a few random new nodes again in a random order. If there are few new nodes, it places the pods of all of them
-// again. If spans is set, every second draw places all pods again, including pods on nodes of the snapshot.
+// drawn places the pods of a few random new nodes again in a random order. If there are few new nodes, it places the pods of all new nodes
+// again. If the field spans is set, every second call of drawn places all pods again, including pods on nodes of the snapshot.
 func (r *rearranging) drawn(ctx context.Context, draw uint64) bool {
 	const few = 3
 	n := uint64(len(r.best.Nodes))
@@ -195,7 +198,7 @@ func (r *rearranging) drawn(ctx context.Context, draw uint64) bool {
 	return r.without(ctx, func(host int32) bool { return slices.Contains(lots[:], uint64(host-r.best.First)) }, how)
 }
 
-// mixed returns a pseudorandom number that depends only on a and b: the finalizer of SplitMix64.
+// mixed returns a pseudorandom number that depends only on the numbers a and b. It uses the finalizer of SplitMix64.
 func mixed(a, b uint64) uint64 {
 	x := a*0x9e3779b97f4a7c15 + b*0xd1b54a32d192ed03
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -203,7 +206,7 @@ func mixed(a, b uint64) uint64 {
 	return x ^ x>>31
 }
 
-// some places the pods of one or two new nodes again, and reports whether the plan is better then.
+// The method some places the pods of one or two new nodes again, and reports whether the plan has improved.
 func (r *rearranging) some(ctx context.Context) bool {
 	n := int32(len(r.best.Nodes))
 	first := r.best.First
@@ -224,8 +227,8 @@ func (r *rearranging) some(ctx context.Context) bool {
 	return false
 }
 
-// without restores the best plan without the nodes for which gone returns true, places their pods again, and keeps the result if it is
-// better.
+// The method without restores the best plan, except for the nodes for which gone returns true, and places the pods of these nodes again. It
+// keeps the result if it is better than the best plan.
 func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, how recipe) bool {
 	t := r.t
 	if r.steps >= r.limit || ctx.Err() != nil {
@@ -264,7 +267,8 @@ func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, h
 	return r.consider()
 }
 
-// lower compares two results of Improving.ranks. It reports whether pods of some class use later stages than before.
+// lower compares two results of Improving.ranks. It reports whether pods of some class use later stages in the first result (ranks) than in
+// the second result (than).
 func lower(ranks, than map[int32]int) bool {
 	for class, rank := range ranks {
 		if rank > than[class] {
@@ -274,8 +278,8 @@ func lower(ranks, than map[int32]int) bool {
 	return false
 }
 
-// consider stores the current plan as the best if it is better, or equally good but different; the search then continues from it. It
-// reports whether the plan is better.
+// consider compares the current plan with the best plan. If the current plan is better, or equally good but different, it becomes the best
+// plan, from which the search continues. consider reports whether the current plan is better.
 func (r *rearranging) consider() bool {
 	t := r.t
 	w := t.S.Record(r.before.At)
@@ -297,8 +301,8 @@ func (r *rearranging) consider() bool {
 	return better
 }
 
-// insert places pods of the class where they add least to the cost. If a node has free room, it places as many pods there as fit. Otherwise
-// it places one pod on one more node, or on a node that it replaces by a larger node.
+// insert places pods of the class where they add least to the cost. If a node has free room, it places as many pods there as fit. If no
+// node has free room, it places one pod on one more node, or on a node that it replaces by a larger node.
 func (r *rearranging) insert(class int32, how recipe) bool {
 	t := r.t
 	if host, stage := placing.Of(t).FindHost(class); host >= 0 {

@@ -17,8 +17,8 @@ import (
 
 // If nodes are filled with the pods of the highest value, pods may be left over for which new nodes are bought, although a different
 // packing has room for them. Consolidation finds such packings and relies on them. The pods that it moves come back to provisioning.
-// Provisioning could then launch again the nodes that consolidation has just removed. So if new nodes are planned although existing nodes
-// have enough free resources in total, other packings of the existing nodes are tried. The cheapest plan is kept.
+// Provisioning could then launch again the nodes that consolidation has just removed. Therefore, if new nodes are planned although existing
+// nodes have enough free resources in total, other packings of the existing nodes are tried. The cheapest plan is kept.
 
 const (
 	// maxRoomPods is the maximum number of pods that are packed again. maxRoomSteps is the maximum product of pods and nodes in each random
@@ -29,8 +29,9 @@ const (
 	roomDraws = 12
 )
 
-// roomFirst looks for cheaper places for the pods that were placed since the mark, so that more of them are on nodes of the snapshot. It
-// places at least as many pods as before. It puts no pod into a domain if the pod's spread requires another domain that pools can reach.
+// roomFirst looks for cheaper places for the pods that were placed since the mark, so that more of these pods are on nodes of the snapshot.
+// The new plan places at least as many pods as the old plan. It puts no pod into a domain if the pod's spread requires another domain that
+// pools can reach.
 func (t Improving) roomFirst(ctx context.Context, before trial.Mark, classes []int32) {
 	if t.Options.ExistingOnly || t.NewOnly || t.S.Planned.Filled() == 0 || len(t.M.Nodes) == 0 || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxRoomPods {
 		return
@@ -63,8 +64,8 @@ func (t Improving) roomFirst(ctx context.Context, before trial.Mark, classes []i
 	}
 }
 
-// fullest returns, of several packings of the snapshot's nodes, the one that places the most pods, with pods of higher priority compared
-// first. all is true if it places all pods of the classes.
+// fullest tries several packings of the snapshot's nodes and returns the packing that places the most pods. The numbers of pods of higher
+// priority are compared first. The result all is true if the packing places all pods of the classes.
 func (t Improving) fullest(ctx context.Context, before trial.Mark, classes, priorities []int32) (best state.Record, all bool) {
 	options := t.Options
 	t.Options.ExistingOnly, t.RoomOnly = true, true
@@ -121,7 +122,7 @@ func (t Improving) nodesByRoom() []int32 {
 	return nodes
 }
 
-// moveAll places the pods as Move does: the largest first, and each on the first node that takes it.
+// moveAll places the pods like a move of disruption: the largest pods first, and each pod on the first node that takes it.
 func (t Improving) moveAll(nodes, classes []int32) {
 	t.Rooms = t.NewRoomIndex(nodes)
 	Of(t.Trial).placeNominated(classes, math.MinInt32)
@@ -161,7 +162,8 @@ func (t Improving) packAlike(ctx context.Context, nodes, classes []int32, size f
 	}
 }
 
-// shareWeights returns, for each resource, the share that one unit has of the free amounts, measured by size.
+// shareWeights returns, for each resource, the share that one unit has of the free amounts. The function size computes this share from a
+// vector of amounts.
 func (t Improving) shareWeights(size func([]int64) float64) []float64 {
 	const unit = 1 << 20
 	one, out := make([]int64, t.M.Resources.Len()), make([]float64, t.M.Resources.Len())

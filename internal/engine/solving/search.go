@@ -17,9 +17,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Placing decides pod by pod and never backtracks. So a pod may get a place in the only zone that two other pods need. If this may be why
-// pods are pending, and few pods are planned, all ways to place the pods are tried. If many pods are planned, they are placed once more,
-// beginning with the pods that had no place. The plan that places more pods is kept.
+// Placing decides pod by pod and never backtracks. Therefore a pod may get a place in the only zone that two other pods need. If pods may
+// be pending for this reason and few pods are planned, all ways to place the pods are tried. If many pods are planned, they are placed once
+// more, beginning with the pods that had no place. The planner keeps the plan that places more pods.
 
 const (
 	// maxSearchedPods is the maximum number of pods for which all ways to place them are tried. maxSearchSteps is the maximum number of
@@ -28,7 +28,7 @@ const (
 	maxSearchSteps  = 6000
 	// looksPerStep is the number of checks of a node that count as one step.
 	looksPerStep = 64
-	// MaxRetriedPods is the number of pods up to which pods are placed again in another order.
+	// MaxRetriedPods is the maximum number of pods in a plan that are placed again in another order.
 	MaxRetriedPods = 1000
 )
 
@@ -93,22 +93,22 @@ type search struct {
 	t       *trial.Trial
 	mark    trial.Mark
 	classes []int32
-	// hopeful contains the classes whose pods have a place if they are placed first. Other classes are not tried.
+	// hopeful contains the classes whose pods have a place if they are placed first. The search does not try other classes.
 	hopeful map[int32]bool
-	// priorities are the priorities of the classes, highest first. goal has, for each of them, the number of pods that may have a place,
-	// and best the number of pods that bestWay places.
+	// priorities are the priorities of the classes, highest first. goal has, for each priority, the number of pods that may have a place.
+	// best has, for each priority, the number of pods that the record bestWay places.
 	priorities []int32
 	goal, best []int
 	bestWay    state.Record
 	improved   bool
 	seen       map[string]bool
-	// kinds has, for each class, the result of kindsFor.
+	// kinds has, for each class, the result of kindsFor: the nodes that could be bought for its pods.
 	kinds     map[int32][]offers.Site
 	kindTexts map[kindKey]string
 	steps     int
 }
 
-// newSearch returns a search over the classes. The search tries the classes in left first.
+// newSearch returns a search over the classes. The search first tries the classes in the list left.
 func (t Solving) newSearch(classes, left []int32) *search {
 	s := &search{t: t.Trial, hopeful: map[int32]bool{}, seen: map[string]bool{}, kinds: map[int32][]offers.Site{}, kindTexts: map[kindKey]string{}}
 	s.priorities = ImprovingOf(t.Trial).prioritiesOf(classes)
@@ -134,12 +134,13 @@ func (t Solving) newSearch(classes, left []int32) *search {
 
 func waitsAmong(left []int32, class int32) bool { return slices.Contains(left, class) }
 
-// any reports whether one of the classes is in hopeful.
+// The method any reports whether at least one of the classes is in the map hopeful.
 func (s *search) any(classes []int32) bool {
 	return slices.ContainsFunc(classes, func(class int32) bool { return s.hopeful[class] })
 }
 
-// hasPlace reports whether a pod of the class has a place now, or must follow other pods and so may have a place after them.
+// hasPlace reports whether a pod of the class has a place now. It also returns true if the pod must follow other pods, because it may have
+// a place when these pods are placed.
 func (t Solving) hasPlace(class int32) bool {
 	if o := t.M.Classes[class].Topology; o != nil && placing.Follows(t.M, o) {
 		return true
@@ -183,14 +184,14 @@ func (s *search) step(ctx context.Context) {
 	}
 }
 
-// then continues the search after one more pod was placed, and undoes the placement.
+// The method then continues the search after one more pod was placed. At the end it undoes the placement.
 func (s *search) then(ctx context.Context, before trial.Mark) {
 	s.steps++
 	s.step(ctx)
 	s.t.Undo(before)
 }
 
-// onHosts tries existing nodes and the new nodes opened so far.
+// onHosts tries to place a pod of the class on existing nodes and on the new nodes opened so far.
 func (s *search) onHosts(ctx context.Context, class int32) {
 	t, m := s.t, s.t.M
 	c := m.Classes[class]
@@ -213,7 +214,7 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 	}
 }
 
-// joins places a pod of the class on new node i, which may be replaced by a larger node for it.
+// joins places a pod of the class on the new node with index i. If necessary, it replaces the node by a larger node.
 func (t Solving) joins(class, i int32) bool {
 	m := t.M
 	c, mc := m.Classes[class], &t.S.Planned[i]
@@ -229,7 +230,7 @@ func (t Solving) joins(class, i int32) bool {
 		slices.ContainsFunc(t.StagesFor(c), func(st int32) bool { return placing.GrowthOf(t.Trial).MoveTo(class, i, st, load) }))
 }
 
-// onNew tries a new node of each kind.
+// onNew tries to place a pod of the class on a new node of each kind.
 func (s *search) onNew(ctx context.Context, class int32) {
 	t := s.t
 	c := t.M.Classes[class]

@@ -22,7 +22,7 @@ func (s *search) kindsFor(class int32) []offers.Site {
 	list := []offers.Site{}
 	at := map[string]int{}
 	for _, st := range t.StagesFor(c) {
-		t.SitesOf(t.Cells, st, t.Sites) // computes the assignments
+		t.SitesOf(t.Cells, st, t.Sites) // computes t.Assignments
 		placing.SitesOf(t).EachOfStage(c, st, func(o offers.Site) {
 			kind := s.kindOf(&o)
 			if i, ok := at[kind]; !ok {
@@ -38,8 +38,9 @@ func (s *search) kindsFor(class int32) []offers.Site {
 	return list
 }
 
-// better reports whether node a of a kind is a better first node than b. If the pool has limits, the node that uses less of them is better,
-// because a larger node may replace it later. Otherwise, or if both nodes use the same amount, the cheaper node is better.
+// better reports whether a is a better first node of its kind than b. If the pool has limits, the node that uses less of the limits is
+// better, because a larger node may replace it later. If the pool has no limits, or if both nodes use the same amount, the cheaper node is
+// better.
 func (s *search) better(a, b *offers.Site) bool {
 	if p := s.t.M.Pools[a.Pool]; p.Limits != nil {
 		takes := func(o *offers.Site) float64 {

@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// keepTogether takes pods that share claims off their nodes if other pods that share the same claims are pending: either all of these pods
-// get the devices, or none of them.
+// keepTogether ensures that either all pods that share a device claim have a node, or none of these pods. If one of them is pending, it
+// removes the others from their nodes.
 func (t Solving) keepTogether() {
 	waiting := t.waitingGroups()
 	t.Parted = nil

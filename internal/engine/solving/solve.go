@@ -27,8 +27,9 @@ func (t Solving) placeAll(ctx context.Context) {
 	t.placePods(ctx)
 }
 
-// placePods places real pods together, then placeholders. Nominated pods come first. If a pod with a higher priority than one of them then
-// has no place, placePods starts again, and only nominated pods of at least that priority come first.
+// placePods places real pods together, then placeholders. Nominated pods come first. If a pod then has no place although its priority is
+// higher than that of a nominated pod, placePods starts again. This time, only nominated pods of at least the priority of the pod without a
+// place come first.
 func (t Solving) placePods(ctx context.Context) {
 	m := t.M
 	var real, placeholders []int32
@@ -75,8 +76,8 @@ func (t Solving) placeTiers(ctx context.Context, real []int32) {
 	}
 }
 
-// placeReal places the classes. If a pod then has no place although a pod of lower priority has one, it starts again and places one
-// priority after another. It returns the nodes of the snapshot that it used before it searched for more places.
+// placeReal places the pods of the classes. If a pod then has no place although a pod of lower priority has a place, placeReal starts again
+// and places one priority after another. It returns the nodes of the snapshot that it used before it called searchFurther.
 func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 	before := t.Mark()
 	t.placeTogether(ctx, real)
@@ -86,7 +87,7 @@ func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 			t.placeTogether(ctx, tier)
 		}
 		if t.S.Topology != nil && t.S.Waiting.Pods() > 0 {
-			t.placeTogether(ctx, real) // for pods that follow pods of lower priority
+			t.placeTogether(ctx, real) // for pods that must follow pods of lower priority
 		}
 	}
 	if t.NewOnly {
@@ -95,8 +96,9 @@ func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 	return t.searchFurther(ctx, before, real)
 }
 
-// placeTogether places classes. With MinValuesBestEffort, pods that can't meet their pools' minValues are placed first, so that other pods
-// can use the free room of their nodes. Other pods may get new nodes that don't meet minValues only if they have no place otherwise.
+// placeTogether places the pods of the classes. With MinValuesBestEffort, pods that can't meet their pools' minValues are placed first, so
+// that other pods can use the free room of these pods' nodes. Other pods get new nodes that don't meet minValues only if they have no other
+// place.
 func (t Solving) placeTogether(ctx context.Context, classes []int32) {
 	if t.Options.MinValues != planning.MinValuesBestEffort {
 		t.Lenient = false
@@ -174,20 +176,20 @@ func (t Solving) placeClasses(ctx context.Context, classes []int32) {
 }
 
 // placeLeft places the remaining pods one by one by the exact rules. If a pod of the classes is still pending after that, it fits nowhere.
-// Then placeLeft replaces new nodes by the cheapest nodes that are sufficient.
+// At the end, placeLeft replaces new nodes by the cheapest nodes that are sufficient.
 func (t Solving) placeLeft(ctx context.Context, classes []int32) {
 	placing.Of(t.Trial).PlaceSingly(ctx, t.Cells, classes)
 	placing.SpreadsOf(t.Trial).PlaceTightly(ctx, t.Cells, classes)
 	placing.GrowthOf(t.Trial).Settle()
 }
 
-// maxDeals is the maximum number of times that pods are assigned to cells of existing nodes, if there are at most MaxRetriedPods. If there
-// are more pods, they are assigned only once.
+// maxDeals is the maximum number of times that pods are assigned to cells of existing nodes. If there are more than MaxRetriedPods pods,
+// they are assigned only once.
 const maxDeals = 4
 
-// fillNodes places wishes on nodes of the snapshot, and returns the wishes that remain. Each class is assigned to cells as if no other
-// class used the room of a cell. If there are at most MaxRetriedPods, pods that find no room are assigned again, because another cell may
-// have room.
+// fillNodes places the pods of the wishes on nodes of the snapshot, and returns the wishes with the remaining pods. Each class is assigned
+// to cells as if no other class used the room of a cell. If there are at most MaxRetriedPods, pods that find no room are assigned again,
+// because another cell may have room.
 func (t Solving) fillNodes(ctx context.Context, c *layout.Cells, classes []int32, wishes []placing.Wish) []placing.Wish {
 	if t.fillRoomy(ctx, c, wishes) {
 		return nil
@@ -203,7 +205,7 @@ func (t Solving) fillNodes(ctx context.Context, c *layout.Cells, classes []int32
 	}
 }
 
-// nodesFor lists, in ascending order, the usable nodes with room for a pod of at least one wish. Other nodes are ignored, so that
+// nodesFor lists, in ascending order, the usable nodes with room for a pod of at least one wish. It leaves out all other nodes, so that
 // placements don't depend on nodes that can take no pod.
 func (t Solving) nodesFor(wishes []*placing.Wish) []int32 {
 	m := t.M
@@ -238,7 +240,8 @@ func (t Solving) sortByRoom(nodes []int32, size func([]int64) float64) {
 	})
 }
 
-// admitDevices places pods again if kube-scheduler would have assigned their devices to other pods.
+// admitDevices imitates how kube-scheduler assigns devices to pods. It places a pod again if kube-scheduler would assign the pod's devices
+// to other pods.
 func (t Solving) admitDevices(ctx context.Context) {
 	for range trial.MaxAdmitRounds {
 		a := t.NewDeviceAdmission()
@@ -257,7 +260,7 @@ func (t Solving) admitDevices(ctx context.Context) {
 }
 
 // Place finds places for the pending pods: first on nodes of the snapshot, then on planned nodes. If ctx is cancelled, Place returns early
-// with ctx.Err(). Pods that were placed before stay placed, and can be rolled back.
+// with ctx.Err(). In this case, the pods placed so far stay placed, and a rollback can undo these placements.
 func (t Solving) Place(ctx context.Context, o planning.PlaceOptions) (planning.Outcome, error) {
 	before, filled, costBefore := trial.GangsOf(t.Trial).WaitingPods(), t.S.Planned.Filled(), newnodes.Of(t.Trial).NewCost()
 	if before > 0 {

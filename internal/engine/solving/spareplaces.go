@@ -10,14 +10,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Existing nodes are filled first, because room on them costs nothing. But a pod there may attract other pods that follow it, or keep away
-// pods that must not be near it. The new nodes for these other pods may then be more expensive.
+// Existing nodes are filled first, because room on them costs nothing. But a pod on such a node may attract other pods that must follow it,
+// or keep away pods that must not be near it. The new nodes for these other pods may then be more expensive.
 
 const (
 	// maxSparing is the maximum number of pods in a plan for which sparePlaces leaves out nodes.
 	maxSparing = 12
-	// maxSparingRetries is the maximum number of attempts without nodes that hold pods of the plan or on which earlier searches put pods.
-	// maxTriedRetries is the maximum number of attempts without nodes on which only rearrange put pods.
+	// maxSparingRetries is the maximum number of attempts that leave out nodes which hold pods of the plan, or on which earlier searches
+	// put pods. maxTriedRetries is the maximum number of attempts that leave out nodes on which only the method rearrange put pods.
 	maxSparingRetries = 16
 	maxTriedRetries   = 8
 )
@@ -35,8 +35,8 @@ type sparing struct {
 	queue, seen [][]int32
 }
 
-// sparePlaces looks for cheaper places for as many pods as were placed since the mark. It leaves out some of the nodes on which these pods
-// were placed or tried. It returns true if there were no such nodes, so that it only rearranged the pods.
+// sparePlaces looks for a cheaper plan with at least as many pods as were placed since the mark. It leaves out some nodes of the snapshot
+// on which these pods were placed or tried. It returns true if there are no such nodes. In this case it has only called rearrange.
 func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, tried []int32) (rearranged bool) {
 	if t.S.Topology == nil || newnodes.Of(t.Trial).NewCost() == 0 || t.Options.ExistingOnly || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxSparing {
 		return false
@@ -73,7 +73,7 @@ func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, 
 	return false
 }
 
-// extend adds sets to the queue: the set spared together with each of the used nodes.
+// extend adds one set of nodes to the queue for each node in the list used: the nodes in the list spared and this node.
 func (s *sparing) extend(spared, used []int32) {
 	for _, node := range used {
 		next := append(slices.Clone(spared), node)
@@ -84,7 +84,8 @@ func (s *sparing) extend(spared, used []int32) {
 	}
 }
 
-// retry places all pods again without the nodes of each set in the queue. It makes no more than most attempts and keeps the best plan.
+// retry places all pods again without the nodes of each set in the queue. The parameter most is the maximum number of attempts. retry keeps
+// the best plan.
 func (s *sparing) retry(ctx context.Context, most int) {
 	t := s.t
 	for n := 0; n < len(s.queue) && n < most && ctx.Err() == nil; n++ {
@@ -98,7 +99,7 @@ func (s *sparing) retry(ctx context.Context, most int) {
 			t.S.Room.Usable.Add(int(node))
 		}
 		if t.S.Waiting.Pods() > 0 {
-			Of(t.Trial).placeTogether(ctx, s.classes) // pods that are kept away from all other nodes may have a place on these nodes
+			Of(t.Trial).placeTogether(ctx, s.classes) // pods that no other node accepts may have a place on the nodes that were left out
 		}
 		w := t.S.Record(s.before.At)
 		s.extend(s.queue[n], mergeNodes(w.NodesUsed(), tried))

@@ -8,10 +8,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// The instance types that a NodeClaim allows also depend on other nodes: the NodeClaim may name a zone that a spread counts only because
-// some node is in it. So if other pods are removed from a node, the NodeClaim of another node may no longer meet its pool's minValues.
+// The instance types that a NodeClaim allows also depend on other nodes. For example, the NodeClaim may name a zone that a spread counts
+// only because some node is in this zone. Therefore, if pods are removed from another node, the NodeClaim may no longer meet its pool's
+// minValues.
 
-// keepVaried finds the new nodes since the mark that no longer meet their pools' minValues, and places their pods again.
+// keepVaried finds the new nodes since the mark that no longer meet their pools' minValues, and places the pods of these nodes again.
 func (t Solving) keepVaried(ctx context.Context, before trial.Mark, classes []int32) {
 	for round := 0; !placing.GrowthOf(t.Trial).AllVaried(); round++ {
 		w := t.S.Record(before.At)

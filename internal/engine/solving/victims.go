@@ -26,11 +26,11 @@ type preemptor struct {
 	budgets []victimBudget
 	// gone contains the victims found so far, by node and by index among the node's bound pods.
 	gone map[int32]map[int]bool
-	// found has, for each node, the victims there for a pod of the current class, or nil. looks is the number of times that a node was
-	// examined.
+	// found has, for each node, the victims on the node for a pod of the current class, or nil if there are none. looks is the number of
+	// times that a node was examined.
 	found []*victims
 	looks int
-	// rooms lists the nodes where victims may have left room for another pod of the current class.
+	// rooms lists the nodes on which the victims so far may leave room for another pod of the current class.
 	rooms []int32
 }
 
@@ -56,8 +56,9 @@ type victims struct {
 }
 
 // choose returns the victims that kube-scheduler would choose for one more pod of the class, or nil if preemption helps on no node. It
-// prefers the node with the fewest violations of PodDisruptionBudgets. If these are equal, it compares the highest priority of the victims
-// (lower is better), then the sum of their priorities, then their number, and last the times when they started (later is better).
+// prefers the node with the fewest violations of PodDisruptionBudgets. If these numbers are equal, it compares the highest priority of the
+// victims, then the sum of their priorities, then their number (lower is better in each case). Last, it compares the start times of the
+// victims (later is better).
 func (e *preemptor) choose(class int32) *victims {
 	m := e.t.M
 	c := m.Classes[class]
@@ -76,7 +77,7 @@ func (e *preemptor) choose(class int32) *victims {
 }
 
 // best returns the victims on the node that kube-scheduler would choose for the class. Each node is examined once. The chosen node is
-// examined again, because pods of the class may have been placed on it or near it since.
+// examined again, because pods of the class may have been placed on it or near it after the first examination.
 func (e *preemptor) best(class int32) *victims {
 	t, m := e.t, e.t.M
 	if e.found == nil {
@@ -106,8 +107,8 @@ func (e *preemptor) best(class int32) *victims {
 	}
 }
 
-// shared finds a node where the victims of other pods leave room for one more pod of the class. The pod gets those victims whose room it
-// needs. It returns nil if there is no such node.
+// shared finds a node where the victims of other pods leave room for one more pod of the class. The result contains the victims whose room
+// the pod needs. It returns nil if there is no such node.
 func (e *preemptor) shared(class int32) *victims {
 	m, c := e.t.M, e.t.M.Classes[class]
 	for len(e.rooms) > 0 {
@@ -199,8 +200,8 @@ func (e *preemptor) on(node, class int32) *victims {
 	return out
 }
 
-// count computes the highest priority of the victims, the sum of their priorities, and the earliest start of those with the highest
-// priority.
+// count computes the highest priority of the victims, the sum of their priorities, and the earliest start time of the victims with the
+// highest priority.
 func (v *victims) count(m *model.Model) {
 	v.highest = math.MinInt32
 	for _, k := range v.list {
@@ -213,8 +214,8 @@ func (v *victims) count(m *model.Model) {
 	}
 }
 
-// settle subtracts a node's overcommitted amounts from its free amounts (if sign is -1), or adds them again. It does nothing if gone
-// already has pods of the node.
+// settle subtracts a node's overcommitted amounts from its free amounts (if sign is -1), or adds them again. It does nothing if the map
+// gone already has pods of the node.
 func (e *preemptor) settle(node int32, sign int64) {
 	if over := e.t.M.Nodes[node].Over; over != nil && len(e.gone[node]) == 0 {
 		resources.AddScaled(e.t.S.Room.Of(node), over, sign)
@@ -241,7 +242,7 @@ func (e *preemptor) holds(c *podclass.Class, node int32) bool {
 	return e.t.S.Admits(c, node)
 }
 
-// reprieve puts a victim back if the pod still fits then, and reports whether it did so.
+// reprieve puts a victim back on its node if the preempting pod still fits with it, and reports whether it put the victim back.
 func (e *preemptor) reprieve(c *podclass.Class, node int32, k int) bool {
 	e.shift(node, k, 1)
 	if e.holds(c, node) {
@@ -265,7 +266,7 @@ func startOf(pod *corev1.Pod) time.Time {
 	return pod.Status.StartTime.Time
 }
 
-// take reserves room on the victims' node for the pod, so that later pods can't use this room.
+// take removes the victims from their node and reserves room there for the pod, so that later pods can't use this room.
 func (e *preemptor) take(class int32, v *victims) {
 	e.settle(v.node, -1)
 	if e.gone[v.node] == nil {

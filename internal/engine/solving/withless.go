@@ -9,13 +9,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxPodsTwice is the maximum number of pods in a plan that are placed twice: with few pods, one node more or less is a large part of the
-// cost.
+// maxPodsTwice is the maximum number of pods in a plan whose pods are placed twice. With few pods, one node more or less is a large part of
+// the plan's cost.
 const maxPodsTwice = 600
 
-// withLess places the pods that were placed since the mark again, with the least effort, and keeps the cheaper plan. If there are rules
-// between pods, a cheaper filling of some nodes sometimes leads to a more expensive plan, because fewer pods can share nodes with the
-// remaining pods.
+// withLess places again, with the least effort, the pods that were placed since the mark. It keeps the cheaper of the two plans. If there
+// are rules between pods, a cheaper filling of some nodes sometimes leads to a more expensive plan, because fewer pods can share nodes with
+// the remaining pods.
 func (t Improving) withLess(ctx context.Context, before trial.Mark, classes []int32) {
 	if t.Options.Effort == planning.EffortFast || t.S.Topology == nil || t.S.Planned.Filled() == 0 || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxPodsTwice {
 		return

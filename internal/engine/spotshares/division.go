@@ -12,11 +12,11 @@ import (
 type Place uint8
 
 const (
-	// Waiting: the pod is on no node.
+	// Waiting means that the pod is on no node.
 	Waiting Place = iota
-	// OffSpot: the pod is on a node that is not a spot node.
+	// OffSpot means that the pod is on a node that is not a spot node.
 	OffSpot
-	// OnSpot: the pod is on a spot node.
+	// OnSpot means that the pod is on a spot node.
 	OnSpot
 )
 
@@ -47,9 +47,9 @@ const NotOnSpot = -1
 
 // Division says which pods of a workload may be on which spot pools.
 type Division struct {
-	// Parts lists the spot pools of each part, sorted; nil means all spot pools.
+	// Parts has, for each part, the sorted list of spot pools that its pods may use. A nil list means all spot pools.
 	Parts [][]Pool
-	// Of has the part number of each pod, or NotOnSpot. It is indexed like the pods.
+	// Of has the part number of each pod, or NotOnSpot. It is indexed like the list of pods given to New.
 	Of []int32
 	// Most is the number of pods that may be on spot nodes. MostOnPool is the number of pods that may be on one spot pool.
 	Most, MostOnPool int
@@ -65,8 +65,8 @@ type divider struct {
 	pods         []Pod
 	most, onPool int
 	division     Division
-	// load has the number of pods in each part. It includes pods that are on the part's pools and belong to no part. partOf has the part of
-	// each pool that is in use.
+	// load has the number of pods in each part, including pods that are on the part's pools and belong to no part. partOf has the part of
+	// each spot pool on which the workload has pods.
 	load   []int
 	partOf map[Pool]int
 	placed []int
@@ -87,8 +87,9 @@ func New(limits spotlimits.Limits, pods []Pod, sales []Sale) Division {
 	return d.division
 }
 
-// countUsed assigns each pool that is in use to a part, the pools with the most pods first. The pools of one part together have at most as
-// many pods as are allowed on one pool, unless a single pool already has more.
+// countUsed assigns each spot pool on which the workload has pods to a part, the pools with the most pods first. The pools of one part
+// together have at most the number of pods that is allowed on one pool. The only exception is a part with a single pool that already has
+// more pods.
 func (d *divider) countUsed() {
 	count := map[Pool]int{}
 	for i := range d.pods {
@@ -122,8 +123,9 @@ func (d *divider) put(pod, at int) {
 	d.placed[at]++
 }
 
-// assignUsers assigns pods on spot nodes to the parts of their pools, as many as are allowed on spot nodes and on the pool. If a pool has
-// too many pods, the excess pods are assigned to other parts. The excess pods stay on their nodes, but may move to nodes of other pools.
+// assignUsers assigns pods on spot nodes to the parts of their pools. It respects the allowed numbers of pods on spot nodes and on one
+// pool. If a pool has too many pods, the excess pods are assigned to other parts. The excess pods stay on their nodes, but may move to
+// nodes of other pools.
 func (d *divider) assignUsers() {
 	left := d.most
 	kept := map[Pool]int{}
@@ -146,7 +148,8 @@ func (d *divider) assignUsers() {
 	}
 }
 
-// assignOthers assigns pending pods, then pods on other nodes, to parts, until the allowed number of pods may be on spot nodes.
+// assignOthers assigns pending pods to parts, and then pods on nodes that are not spot nodes. It stops when the allowed number of pods may
+// be on spot nodes.
 func (d *divider) assignOthers() {
 	left := d.most
 	for i := range d.pods {
@@ -174,7 +177,7 @@ func (d *divider) join(pod int) {
 	d.put(pod, at)
 }
 
-// assignPools assigns spot pools to the parts that have pods, including the pools in use.
+// assignPools assigns spot pools to the parts that have pods, including the pools on which the workload already has pods.
 func (d *divider) assignPools(limits spotlimits.Limits, sales []Sale) {
 	var parts []int
 	for at, n := range d.placed {
@@ -210,7 +213,7 @@ func (d *divider) assignPools(limits spotlimits.Limits, sales []Sale) {
 	}
 }
 
-// typeSale is an instance type with its spot pools, sorted, and the cost of a part's pods on this type in the cheapest zone.
+// typeSale is an instance type with its sorted spot pools, and with the cost of a part's pods on this type in the cheapest zone.
 type typeSale struct {
 	name        string
 	cost, share float64

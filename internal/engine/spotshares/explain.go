@@ -23,8 +23,8 @@ func (x *Index) Why(at int) string {
 	return fmt.Sprintf("its workload, %s, has %s: %s, so that only %d spot pools are open to it", w.Workload, w.Limits, w.bounds(), len(w.Division.Parts[x.parts[at]]))
 }
 
-// bounds describes how many of the pods may be on spot nodes: "of 10 pods, at most 7 may be on spot nodes, and at most 3 on one instance
-// type in one zone".
+// bounds describes how many pods of the workload may be on spot nodes. For example, it returns "of 10 pods, at most 7 may be on spot nodes,
+// and at most 3 on one instance type in one zone".
 func (w *Workload) bounds() string {
 	text := fmt.Sprintf("of %d pods, at most %d may be on spot nodes", len(w.Pods), w.Division.Most)
 	if w.Limits.MaxPoolShare != nil {

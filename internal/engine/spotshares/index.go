@@ -16,10 +16,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/spotlimits"
 )
 
-// Index contains those workloads of a model that have limits.
+// Index contains the workloads of a model that have limits for spot nodes.
 type Index struct {
 	List []Workload
-	// of has the workload of each pod of Snapshot.Pods, or -1. parts has the pod's part of the workload.
+	// Both lists are indexed like Snapshot.Pods. The field of has the index in List of the pod's workload, or -1 if the pod has no limits,
+	// and parts has the number of the pod's part.
 	of, parts []int32
 }
 
@@ -30,7 +31,7 @@ type Workload struct {
 	// Division says which spot pools the workload's pods may use. Pods are the pods' indexes in the roster.
 	Division Division
 	Pods     []int32
-	// waitOff are the workload's pending pods that must not be on spot nodes. waits has the pending pods of each part.
+	// waitOff are the workload's pending pods that must not be on spot nodes. waits has, for each part of the division, the pending pods.
 	waitOff []planning.PodKey
 	waits   [][]planning.PodKey
 }
@@ -72,17 +73,18 @@ func Read(in Input) (*Index, error) {
 type builder struct {
 	Input
 	index *Index
-	// place has the place of each pod in the roster. node has the index of its node, or -1.
+	// place says, for each pod of the roster, whether the pod is on a spot node. node has the index of the pod's node, or -1.
 	place []Pod
 	node  []int32
-	// variants are the patterns of pods in a part. sold has the spot pools for pods of a pattern. market has all spot pools.
+	// variants are the patterns made for pods of a part. sold has, by pattern, the spot pools that the pattern's pods can use. market has
+	// all spot offerings that NodePools may buy.
 	variants map[string]int32
 	sold     map[int32][]Sale
 	market   []offer
 }
 
-// counts reports whether the limits count the pod. They don't count placeholders, or pods that have ended, are being deleted, or belong to
-// a DaemonSet or to their node.
+// counts reports whether the limits count the pod. The limits don't count placeholders, pods that have ended or are being deleted,
+// DaemonSet pods, and static pods.
 func (b *builder) counts(at int) bool {
 	const not = likeness.HasEnded | likeness.IsDeleted | likeness.OfDaemonSet | likeness.IsStatic
 	waiting := len(b.Snapshot.Pods)
@@ -151,7 +153,7 @@ func (b *builder) findPlaces() {
 			if value(v1.CapacityTypeLabelKey) == v1.CapacityTypeSpot {
 				at = Pod{OnSpot, Pool{value(corev1.LabelInstanceTypeStable), value(corev1.LabelTopologyZone)}}
 			} else if b.Snapshot.Nodes[node].Leaving {
-				at = Pod{Place: Waiting} // the node that is being launched may already be a spot node
+				at = Pod{Place: Waiting} // the node that is launched in place of the leaving node may already be a spot node
 			}
 		}
 		for i := span.From; i < span.To; i++ {
@@ -212,7 +214,7 @@ func (b *builder) nodeName(at int32) string {
 	return b.Snapshot.Nodes[b.node[at]].Name
 }
 
-// narrow sets a pattern for pods that also requires one of the alternatives.
+// narrow sets a pattern for the pod that also requires a node which matches one of the alternatives.
 func (b *builder) narrow(at int32, name string, alternatives []corev1.NodeSelectorTerm) {
 	r := b.Roster
 	was := r.Like[at]

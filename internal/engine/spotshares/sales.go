@@ -99,7 +99,7 @@ func amounts(list corev1.ResourceList) map[corev1.ResourceName]float64 {
 	return out
 }
 
-// salesFor returns the spot pools that pods of the pattern can use. It checks labels and amounts.
+// salesFor returns the spot pools that pods of the pattern can use. It checks the labels and the amounts of resources.
 func (b *builder) salesFor(pattern int32) ([]Sale, error) {
 	if known, ok := b.sold[pattern]; ok {
 		return known, nil
@@ -110,7 +110,7 @@ func (b *builder) salesFor(pattern int32) ([]Sale, error) {
 	pod := b.Roster.Patterns[pattern].First
 	terms, err := b.Terms.Placement(&pod.Spec)
 	if err != nil {
-		terms = nil // the pod can't be planned; its class says why
+		terms = nil // the pod can't be planned, and the error of its class contains the reason
 	}
 	want := amounts(resources.OfPod(pod))
 	at := map[Pool]int{}

@@ -23,7 +23,7 @@ func offSpot() []corev1.NodeSelectorTerm {
 	}
 }
 
-// onPools returns the alternatives for spot nodes of the pools, which must be sorted. All zones with the same instance types share an
+// onPools returns the alternatives for spot nodes of the pools, which must be sorted. Zones with the same instance types are in one
 // alternative.
 func onPools(pools []Pool) []corev1.NodeSelectorTerm {
 	var zones []string
@@ -52,7 +52,7 @@ func onPools(pools []Pool) []corev1.NodeSelectorTerm {
 	return out
 }
 
-// narrowed returns a copy of the pod that also requires one of the alternatives. The pod itself does not change.
+// narrowed returns a copy of the pod that also requires a node which matches one of the alternatives. The pod itself does not change.
 func narrowed(pod *corev1.Pod, alternatives []corev1.NodeSelectorTerm) *corev1.Pod {
 	out := *pod
 	affinity, node := corev1.Affinity{}, corev1.NodeAffinity{}

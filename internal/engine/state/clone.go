@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Clone copies the current state, including everything that can be undone. The copy's Room has no Watch, and the copy has no Queue.
+// Clone copies the current state, including everything that can be undone. In the copy, the fields Room.Watch and Queue are nil.
 func (s *State) Clone() State {
 	out := *s
 	out.Queue, out.onHost, out.roomLeft, out.rules = nil, nil, nil, counting{}

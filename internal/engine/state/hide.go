@@ -6,8 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Hide removes a node, as if it did not exist. Its movable pods for which moves returns true become pending. It returns the number of these
-// pods. The pods become pending as members of the class that as returns; if as is nil, as members of their own class.
+// Hide removes a node, as if it did not exist. The node's movable pods become pending if the function moves returns true for them. Hide
+// returns the number of these pods. The function as returns the class of which a pod becomes a pending member. If as is nil, this is the
+// pod's own class.
 func (s *State) Hide(node int32, moves func(*corev1.Pod) bool, as func(pod *corev1.Pod, class int32) int32) (pods int) {
 	n := &s.w.Nodes[node]
 	s.takeOff(node)
@@ -57,7 +58,8 @@ func (s *State) unhide(i int32, pods int) {
 	s.countBound(i, 1)
 }
 
-// countBound adds an existing node and its bound pods to all counts, or removes them if n is -1. Nodes that are being removed never count.
+// countBound adds an existing node and its bound pods to all counts, or removes them if n is -1. A node that is being removed is never
+// counted.
 func (s *State) countBound(node, n int32) {
 	if of := &s.w.Nodes[node]; !of.Source.Leaving {
 		s.Limits.countNode(of, int64(n))
@@ -67,7 +69,7 @@ func (s *State) countBound(node, n int32) {
 	}
 }
 
-// Shut closes a node: pods that are placed later can't use it, but pods on it stay.
+// Shut closes a node: pods on the node stay, but no further pods can be placed there.
 func (s *State) Shut(node int) {
 	if n := int32(node); !s.Room.isClosed(n) {
 		s.Room.shut(n)

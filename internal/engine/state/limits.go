@@ -13,10 +13,10 @@ import (
 // Limits counts the used resources of pools with limits, and the used instances of reservations.
 type Limits struct {
 	pools []*nodepool.Pool
-	// Usage is indexed by pool, and then like the pool's limits. It has the capacity of the pool's nodes, without hidden nodes, but with
-	// new nodes.
+	// Usage is indexed by pool, and then like the pool's limits. It has the total capacity of the pool's nodes, including new nodes and
+	// without hidden nodes.
 	Usage [][]int64
-	// Standing has the same amounts without new nodes. It is nil for pools that don't need it (see nodepool.Limits.Reached).
+	// Standing has the amounts of Usage without the new nodes. Its entry is nil for pools that don't need it (see nodepool.Limits.Reached).
 	Standing [][]int64
 	// Reserved has the number of used instances of each reservation.
 	Reserved map[string]int
@@ -36,7 +36,7 @@ func newLimits(pools []*nodepool.Pool) Limits {
 	return l
 }
 
-// countNode adds an existing node to its pool's usage, or removes it if times is -1.
+// countNode adds an existing node to its pool's usage (times is 1), or removes it (times is -1).
 func (l *Limits) countNode(n *existing.Node, times int64) {
 	l.count(n.Pool, n.Capacity, times)
 	if n.Pool >= 0 && l.Standing[n.Pool] != nil {
@@ -44,7 +44,7 @@ func (l *Limits) countNode(n *existing.Node, times int64) {
 	}
 }
 
-// count adds nodes of the given capacity to a pool's usage.
+// count adds n nodes of the given capacity to a pool's usage, or removes them if n is negative.
 func (l *Limits) count(pool int32, capacity corev1.ResourceList, n int64) {
 	if pool < 0 || l.pools[pool].Limits == nil {
 		return
@@ -58,7 +58,7 @@ func (l *Limits) countNew(node *Node, n int) {
 	l.reserve(node, n)
 }
 
-// Allows reports whether a pool with the usage used may launch a node with the given cost.
+// Allows reports whether the pool's limits allow another node if the pool's usage is used and the node adds the amounts cost.
 func (l *Limits) Allows(pool int32, used, cost []int64) bool {
 	limits := l.pools[pool].Limits
 	for i := range limits.Max {
@@ -69,7 +69,7 @@ func (l *Limits) Allows(pool int32, used, cost []int64) bool {
 	return limits.Allow(used, cost)
 }
 
-// Affordable reports whether the pool's limits allow one more node of the row.
+// Affordable reports whether the pool's limits allow one more node of the instance type in the table's row.
 func (l *Limits) Affordable(pool, row int32) bool {
 	p := l.pools[pool]
 	if p.Limits == nil {
@@ -91,19 +91,21 @@ func (l *Limits) Spare(node *Node) []int64 {
 	return most
 }
 
-// Reservable reports whether the slot's reservation has room for one more node.
+// Reservable reports whether the reservation of the offering in the slot has an instance left for one more node. It also returns true if
+// the slot has no reservation.
 func (l *Limits) Reservable(pool, row, slot int32) bool {
 	return Reservable(l.pools, pool, row, slot, l.Reserved)
 }
 
-// Reservable reports whether the slot's reservation has an instance left if taken instances of each reservation are used.
+// Reservable reports whether the reservation of the slot has an instance left. The parameter taken has the number of used instances of each
+// reservation.
 func Reservable(pools []*nodepool.Pool, pool, row, slot int32, taken map[string]int) bool {
 	t := pools[pool].Table
 	id := t.Catalog.Slots[slot].Reservation
 	return id == "" || taken[id] < t.Catalog.Reservations[id]
 }
 
-// reserve uses n instances of the node's reservation, if it has one.
+// reserve adds n to the number of used instances of the node's reservation, if the node has a reservation.
 func (l *Limits) reserve(node *Node, n int) {
 	if id := node.Reservation(l.pools); id != "" {
 		if l.Reserved == nil {

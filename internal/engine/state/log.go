@@ -20,7 +20,7 @@ const (
 	changeOpened                      // a new node was added, without pods
 	changeTaken                       // b pods of binding a were removed from their host
 	changeMoved                       // node a was exchanged: its earlier form is the last entry of State.replaced
-	changeAbandoned                   // node a, which is empty, no longer counts
+	changeAbandoned                   // the empty node a was removed from all counts
 	changeClosed                      // node a was closed
 	changeStage                       // the stage of binding a was changed from stage b
 	changeSealed                      // host a was sealed: it is described by the last entry of State.sealed
@@ -32,8 +32,8 @@ type Log struct {
 	changes []change
 	// epoch is the number of commits. Marks of earlier epochs are no longer valid.
 	epoch int
-	// cut is the number of rollbacks. cuts has, in ascending order, the rollbacks of this epoch, except those after which another rollback
-	// went back at least as far.
+	// cut is the number of rollbacks so far. cuts has, in ascending order, the rollbacks of this epoch, without rollbacks that were
+	// followed by a rollback to the same or an earlier change.
 	cut  int
 	cuts []cut
 }
@@ -47,14 +47,14 @@ type Mark struct{ log, epoch, taken int }
 // Now returns the mark of the current state.
 func (l *Log) Now() Mark { return Mark{len(l.changes), l.epoch, l.cut} }
 
-// Commit makes everything done so far permanent: it can't be rolled back any more. Earlier marks are no longer valid.
+// Commit makes all changes so far permanent, so that they can no longer be rolled back. Earlier marks are no longer valid.
 func (l *Log) Commit() {
 	l.changes = l.changes[:0]
 	l.cuts = nil
 	l.epoch++
 }
 
-// goBack records that everything since the mark will be undone. It returns false for a mark that is no longer valid.
+// goBack records that all changes since the mark will be undone. It returns false for a mark that is no longer valid.
 func (l *Log) goBack(to Mark) bool {
 	if to.epoch != l.epoch || l.isCut(to) {
 		return false
@@ -67,14 +67,14 @@ func (l *Log) goBack(to Mark) bool {
 	return true
 }
 
-// isCut reports whether a rollback that came after the mark went back to a point before the mark. In cuts, both numbers and positions
-// ascend, so the first of the cuts after the mark went back furthest.
+// isCut reports whether a rollback after the mark was taken removed changes from before the mark. In the list cuts, both the numbers and
+// the positions ascend. Therefore, of the cuts after the mark, the first one went back furthest.
 func (l *Log) isCut(m Mark) bool {
 	since, _ := slices.BinarySearchFunc(l.cuts, m.taken+1, func(c cut, number int) int { return cmp.Compare(c.number, number) })
 	return since < len(l.cuts) && l.cuts[since].at < m.log
 }
 
-// Holds reports whether the state still contains everything that was done before the mark was taken.
+// Holds reports whether the state still contains all changes from before the mark.
 func (l *Log) Holds(m Mark) bool { return m.epoch == l.epoch && !l.isCut(m) }
 
 // note adds a change.
@@ -99,8 +99,9 @@ func (l *Log) count(m Mark, kind changeKind) int {
 	return n
 }
 
-// ApartSince reports whether all changes after the mark concern new nodes that were opened after it. nodes and placements are the current
-// numbers of new nodes and bindings. The changes concern new nodes from firstNode on and bindings from firstPlaced on.
+// ApartSince reports whether all changes after the mark concern new nodes that were opened after the mark. nodes and placements are the
+// current numbers of new nodes and of bindings. firstNode and firstPlaced are the indexes of the first new node and of the first binding
+// that were added after the mark.
 func (l *Log) ApartSince(m Mark, nodes, placements int) (firstNode, firstPlaced int, apart bool) {
 	firstNode, firstPlaced = nodes-l.OpenedSince(m), placements-l.placedSince(m)
 	for _, c := range l.changes[m.log:] {
@@ -111,7 +112,7 @@ func (l *Log) ApartSince(m Mark, nodes, placements int) (firstNode, firstPlaced 
 			apart = false
 		case changeTaken, changeStage:
 			apart = int(c.a) >= firstPlaced
-		default: // an earlier new node was exchanged, or no longer counts
+		default: // a new node from before the mark may have been exchanged or abandoned
 			apart = int(c.a) >= firstNode
 		}
 		if !apart {

@@ -13,23 +13,23 @@ import (
 // Node is a new node.
 type Node struct {
 	Pool, Row, Slot int32
-	// Labels are decided labels that neither the node's type nor its offering states.
+	// Labels are the labels whose value is decided for this node although neither its instance type nor its offering states the value.
 	Labels requirements.Set
-	// Price is the price without a commitment.
+	// Price is the price of the node without a commitment, in nano-USD per hour.
 	Price int64
 	// Commitment is the number, from 1, of the commitment that is planned to cover the node, or 0. The commitment may stay when the node is
 	// exchanged.
 	Commitment int32
 	// Used is the sum of the requests of the node's pods, by resource.
 	Used []int64
-	// Abandoned means that the node got no pods and no longer counts.
+	// Abandoned means that the node got no pods and was removed from all counts.
 	Abandoned bool
 }
 
 // Empty reports whether no pod was placed on the node. Such a node is not bought.
 func (n *Node) Empty() bool { return n.Used[resources.Pods] == 0 }
 
-// Unused reports whether the node has no pods but still counts.
+// Unused reports whether the node has no pods but was not abandoned.
 func (n *Node) Unused() bool { return n.Empty() && !n.Abandoned }
 
 // Capacity returns the capacity of instances of the node's type.
@@ -43,7 +43,7 @@ func (n *Node) Reservation(pools []*nodepool.Pool) string {
 	return pools[n.Pool].Table.Catalog.Slots[n.Slot].Reservation
 }
 
-// DecidedLabels returns those decided labels of a new node that rules or pods ask about.
+// DecidedLabels returns the labels of a new node whose value is decided and that rules or pods ask about.
 func DecidedLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as *nodepool.Assignment) requirements.Set {
 	labels := map[string]string{}
 	for key := range asked {
@@ -54,7 +54,7 @@ func DecidedLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as
 	return requirements.FromLabels(labels)
 }
 
-// KnownLabels returns the same as DecidedLabels, plus the possible values of undecided labels.
+// KnownLabels returns the labels of DecidedLabels and, for labels whose value is not decided, the possible values.
 func KnownLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as *nodepool.Assignment) requirements.Set {
 	return pools[node.Pool].WithOpen(DecidedLabels(pools, asked, node, as), int(node.Row), as, asked)
 }
@@ -108,13 +108,13 @@ func (s *State) AbandonEmpty() {
 	}
 }
 
-// abandon removes an empty node from all counts.
+// abandon removes the empty new node with index i from all counts.
 func (s *State) abandon(i int32) {
 	s.countNew(i, -1)
 	s.Log.note(change{changeAbandoned, i, 0})
 }
 
-// countNew removes an empty node from all counts (if n is -1), or adds it again (if n is 1).
+// countNew removes the empty new node with index i from all counts (if n is -1), or adds it again (if n is 1).
 func (s *State) countNew(i int32, n int) {
 	node := &s.Planned[i]
 	node.Abandoned = n < 0
@@ -165,15 +165,15 @@ func (s *State) NewNodesSince(m Mark) []int32 {
 	return slices.Compact(out)
 }
 
-// Exchange replaces new node i by another node of its pool. This can be undone.
+// Exchange replaces the new node with index i by another node of its pool. Exchange can be undone.
 func (s *State) Exchange(i int32, other Node) {
 	s.replaced = append(s.replaced, s.Planned[i])
 	s.Log.note(change{changeMoved, i, 0})
 	s.become(i, other)
 }
 
-// become replaces new node i by another node of its pool. If there are topology rules, the other node must have the same DaemonSet pods. If
-// rules concern the pods on the node, it must also be in the same domains.
+// become replaces the new node with index i by another node of its pool. If there are topology rules, the other node must have the same
+// DaemonSet pods. If rules concern the pods on the node, the other node must also be in the same domains.
 func (s *State) become(i int32, other Node) {
 	node := &s.Planned[i]
 	s.Limits.count(node.Pool, node.Capacity(s.w.Pools), -1)

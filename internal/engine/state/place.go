@@ -6,21 +6,21 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Place puts pods on a host. The caller must have checked that they may run there.
+// Place puts pods on a host. The caller must have checked that the pods may run there.
 func (s *State) Place(p Binding) {
 	s.Placed.push(p)
 	s.Log.note(change{kind: changePlaced})
 	s.apply(p, 1)
 }
 
-// Expect reserves memory for pods that will be hidden and placed, so that this memory need not grow in small steps.
+// Expect reserves memory for the given number of pods that will be hidden and placed, so that the lists need not grow in small steps.
 func (s *State) Expect(pods int) {
 	if pods > 0 {
 		s.Freed, s.Placed.All, s.Log.changes = slices.Grow(s.Freed, pods), slices.Grow(s.Placed.All, pods), slices.Grow(s.Log.changes, pods+pods/2)
 	}
 }
 
-// apply carries out a placement (sign 1) or undoes it (-1).
+// apply carries out a placement (if sign is 1) or undoes it (if sign is -1).
 func (s *State) apply(p Binding, sign int32) {
 	c := s.w.Classes[p.Class]
 	n := sign * p.Count

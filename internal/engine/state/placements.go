@@ -8,9 +8,9 @@ import (
 // Binding says that Count pods of a class are on a host. Hosts have numbers: existing nodes come first, then new nodes.
 type Binding struct {
 	Class, Host, Count int32
-	// Stage is the stage at which the pods are on a new node.
+	// Stage is the number of the stage for which the pods are on a new node.
 	Stage int32
-	// Tight means that the binding is only valid because no node has fewer members of a spread over nodes.
+	// Tight means that a spread over nodes allows the binding only because every node already has at least some members of the spread.
 	Tight bool
 	// Before is the number, from 1, of the previous binding on the same host, or 0.
 	Before int32
@@ -20,7 +20,8 @@ type Binding struct {
 type Placements struct {
 	// Bindings are only added at the end of All. If all pods of a binding are removed, the binding stays in the list, with no pods.
 	All []Binding
-	// last has the number, from 1, of the last binding on each host, or 0. The first hosts are existing nodes; existing is their number.
+	// last has, for each host, the number, from 1, of its last binding, or 0. Existing nodes are the first hosts. The field existing is the
+	// number of existing nodes.
 	last     []int32
 	existing int
 }
@@ -33,7 +34,7 @@ func (p *Placements) clone() Placements {
 	return Placements{slices.Clone(p.All), slices.Clone(p.last), p.existing}
 }
 
-// push adds a binding as the last one of its host.
+// push adds a binding as the last binding of its host.
 func (p *Placements) push(b Binding) {
 	b.Before, p.last[b.Host] = p.last[b.Host], int32(len(p.All)+1)
 	p.All = append(p.All, b)
@@ -46,7 +47,7 @@ func (p *Placements) pop() Binding {
 	return b
 }
 
-// numbers yields the indexes in All of those bindings on the host that have pods, the last first.
+// numbers yields the indexes, in the list All, of the host's bindings that have pods, the last binding first.
 func (p *Placements) numbers(host int32) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for i := p.last[host] - 1; i >= 0; i = p.All[i].Before - 1 {
@@ -57,7 +58,7 @@ func (p *Placements) numbers(host int32) iter.Seq[int32] {
 	}
 }
 
-// On yields the bindings on the host that have pods, the last first.
+// On yields the bindings on the host that have pods, the last binding first.
 func (p *Placements) On(host int32) iter.Seq[*Binding] {
 	return func(yield func(*Binding) bool) {
 		for i := range p.numbers(host) {
@@ -78,7 +79,7 @@ func (p *Placements) Load(host int32) []Binding {
 	return out
 }
 
-// Loads returns the bindings on each new node with a number of from or higher.
+// Loads returns, for each new node from the index from on, the bindings on the node.
 func (p *Placements) Loads(from int) [][]Binding {
 	out := make([][]Binding, len(p.last)-p.existing-from)
 	for i := range out {

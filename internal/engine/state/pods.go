@@ -10,8 +10,8 @@ import (
 // State.Freed. An initially pending pod is identified by -1 minus its index in World.Pods.
 type Pods struct {
 	s *State
-	// waiting has, for each class, the pods without a place, in the order in which they became pending. known has the classes whose list is
-	// computed.
+	// waiting has, for each class, the pods without a place, in the order in which they became pending. known has the classes whose entry
+	// in waiting is already computed.
 	waiting [][]int32
 	known   bitset.Set
 	// ByBinding has the pods of each binding.
@@ -67,7 +67,7 @@ func (r *Pods) goThrough() {
 			counts[c.a] = c.b
 		}
 	}
-	// The log does not contain what was done before the last Commit.
+	// The log does not contain the changes before the last Commit.
 	r.free(0, freed)
 	for i := range at {
 		r.place(i, counts[i])
@@ -88,7 +88,7 @@ func (r *Pods) goThrough() {
 	}
 }
 
-// free adds pods of hidden nodes, Freed[from:to], to the pending pods.
+// free adds the pods of hidden nodes in Freed[from:to] to the pending pods.
 func (r *Pods) free(from, to int) {
 	for i := from; i < to; i++ {
 		class := r.s.Freed[i].Class

@@ -5,19 +5,20 @@ import (
 	"slices"
 )
 
-// Record lists what was placed, so that it can be repeated after a rollback.
+// Record contains the placements since a mark, so that they can be repeated after a rollback.
 type Record struct {
 	// Nodes are the new nodes with pods.
 	Nodes    []Node
 	Bindings []Binding
 	// Existing is the number of existing nodes. First is the host number of the first node in Nodes.
 	Existing, First int32
-	// grown has the earlier new nodes that were exchanged, by number. restaged has the new stages of earlier bindings, by number.
+	// grown has, by number, the new nodes from before the mark that were exchanged. restaged has, by number, the new stages of bindings
+	// from before the mark.
 	grown    map[int32]Node
 	restaged map[int32]int32
 }
 
-// Record lists what was placed since the mark. It leaves out nodes that have no pods.
+// Record returns the placements since the mark. It leaves out new nodes that have no pods.
 func (s *State) Record(since Mark) Record {
 	w := Record{Existing: int32(len(s.w.Nodes)), First: int32(len(s.w.Nodes))}
 	placements, opened := s.Log.placedSince(since), s.Log.OpenedSince(since)
@@ -68,7 +69,7 @@ func (w *Record) Restore(s *State) {
 	}
 }
 
-// Regrow repeats the exchanges of earlier new nodes.
+// Regrow repeats the exchanges of new nodes that were opened before the mark.
 func (w *Record) Regrow(s *State) {
 	for _, i := range slices.Sorted(maps.Keys(w.grown)) {
 		s.Exchange(i, w.grown[i])
@@ -78,7 +79,7 @@ func (w *Record) Regrow(s *State) {
 	}
 }
 
-// OnlyOpens reports whether the record only opens new nodes and does not exchange earlier ones.
+// OnlyOpens reports whether the record opens new nodes and does not exchange new nodes from before the mark.
 func (w *Record) OnlyOpens() bool {
 	return len(w.Nodes) > 0 && len(w.grown) == 0
 }

@@ -9,13 +9,14 @@ import (
 
 // Watcher is notified of changes and of their undo.
 type Watcher interface {
-	// RoomChanged: the free amounts of a node changed, or it now takes pods, or no longer takes pods.
+	// RoomChanged is called when the free amounts of a node have changed, or when a node starts or stops to accept pods.
 	RoomChanged(node int32)
-	// Returned: the last pods that became pending are no longer pending, because their node is back. pods is their number.
+	// Returned is called when the hiding of a node is undone. The pods of this node, the last that became pending, are no longer pending;
+	// the parameter pods is their number.
 	Returned(pods int)
 }
 
-// Room says how much room existing nodes have, and which of them take pods.
+// Room contains the free amounts of existing nodes, and which of these nodes accept pods.
 type Room struct {
 	nodes []existing.Node
 	dims  int32
@@ -44,7 +45,7 @@ func (r *Room) clone() Room {
 	return Room{nodes: r.nodes, dims: r.dims, Free: slices.Clone(r.Free), Usable: r.Usable.Clone(), closed: slices.Clone(r.closed)}
 }
 
-// Of returns the free amounts of a node. If a caller writes to it, this can't be undone.
+// Of returns the free amounts of a node. If a caller changes these amounts, Undo can't restore them.
 func (r *Room) Of(node int32) []int64 { return r.Free[node*r.dims : (node+1)*r.dims] }
 
 // changed notifies the watcher.
@@ -60,7 +61,7 @@ func (r *Room) block(node int32) {
 	r.changed(node)
 }
 
-// unblock lets pods use the node again, unless the node never took pods or is closed.
+// unblock allows pods on the node again, if the node accepted pods in the snapshot and is not closed.
 func (r *Room) unblock(node int32) {
 	if r.nodes[node].Usable && !r.isClosed(node) {
 		r.Usable.Add(int(node))
@@ -70,7 +71,7 @@ func (r *Room) unblock(node int32) {
 
 func (r *Room) isClosed(node int32) bool { return r.closed != nil && r.closed.Has(int(node)) }
 
-// reopen undoes shut.
+// reopen undoes shut. If the node is hidden, it still accepts no pods.
 func (r *Room) reopen(node int32, hidden bool) {
 	r.closed.Remove(int(node))
 	if !hidden {

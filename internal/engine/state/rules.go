@@ -8,13 +8,13 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// counting updates the counters of the rules between pods when nodes are added, removed and exchanged. It caches the domains of those new
-// nodes whose labels follow from pool, type and offering.
+// counting updates the counters of the rules between pods when nodes are added, removed and exchanged. It caches the domains of new nodes
+// whose labels follow from pool, instance type and offering alone.
 type counting struct {
 	seen map[[3]int32]seenByRules
 }
 
-// seenByRules contains the domains of a new node and the groups that ignore it.
+// seenByRules contains the domains of a new node and the topology groups that ignore the node.
 type seenByRules struct{ domains, ignoredBy []int32 }
 
 // bound adds an existing node and its bound pods to the counters (if n is 1), or removes them (if n is -1).
@@ -37,14 +37,14 @@ func (counting) residents(w *World, t *topology.State, host int32, node *Node, n
 	}
 }
 
-// opened adds a new node, which is the last host, to the counters.
+// opened adds a new node to the counters. The node is the last host.
 func (c *counting) opened(w *World, t *topology.State, host int32, node *Node) {
 	seen := c.as(w, t, node)
 	t.AddHostIn(seen.domains, seen.ignoredBy)
 	c.residents(w, t, host, node, 1)
 }
 
-// unopened undoes opened.
+// unopened undoes the method opened.
 func (c *counting) unopened(w *World, t *topology.State, host int32, node *Node) {
 	c.residents(w, t, host, node, -1)
 	t.DropHost()
@@ -61,7 +61,8 @@ func (c *counting) abandoned(w *World, t *topology.State, host int32, node *Node
 	}
 }
 
-// relabelled counts a new node by its current labels. It may be in other domains, and other spreads may count or ignore it.
+// relabelled updates the counters after the labels of a new node have changed. The node may be in other domains now, and other spreads may
+// count or ignore it.
 func (c *counting) relabelled(w *World, t *topology.State, host int32, node *Node, load *Placements) {
 	seen := c.as(w, t, node)
 	if h := &t.Hosts[host]; slices.Equal(seen.domains, h.Domains) && slices.Equal(seen.ignoredBy, h.IgnoredBy) {
@@ -78,7 +79,7 @@ func (c *counting) relabelled(w *World, t *topology.State, host int32, node *Nod
 	recount(1)
 }
 
-// as returns the domains of a new node and the groups that ignore it.
+// The method as returns the domains of a new node and the topology groups that ignore the node.
 func (c *counting) as(w *World, t *topology.State, node *Node) seenByRules {
 	at := [3]int32{node.Pool, node.Row, node.Slot}
 	if known, has := c.seen[at]; has && node.Labels.Len() == 0 {

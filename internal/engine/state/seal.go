@@ -6,7 +6,8 @@ type sealed struct {
 	left []int64
 }
 
-// Seal keeps further pods that request any of these resources off the host: the free amounts of these resources count as used.
+// Seal marks the free amounts of the given resources on the host as used. After that, no further pod that requests one of these resources
+// fits on the host.
 func (s *State) Seal(host int32, dims []int) {
 	left, room := make([]int64, len(dims)), s.RoomOf(host)
 	for i, d := range dims {
@@ -18,7 +19,7 @@ func (s *State) Seal(host int32, dims []int) {
 	what.take(s, host, 1)
 }
 
-// take subtracts the amounts from the free amounts of the host, or adds them again if sign is -1.
+// take subtracts the sealed amounts from the free amounts of the host (if sign is 1), or adds them again (if sign is -1).
 func (what sealed) take(s *State, host int32, sign int64) {
 	if i := int(host) - len(s.w.Nodes); i >= 0 {
 		for k, d := range what.dims {

@@ -23,7 +23,7 @@ type World struct {
 	Asked map[string]bool
 	// VolumesBound has, for each shared volume and node, the number of bound pods that use the volume.
 	VolumesBound map[VolumeOn]int32
-	// Pods are the initially pending pods. Classes refer to them by index.
+	// Pods are the initially pending pods. Classes refer to these pods by index.
 	Pods []*corev1.Pod
 	// Gangs are groups of pods that are placed together: see Choosing.
 	Gangs []Gang
@@ -39,8 +39,8 @@ type State struct {
 	Room Room
 	// Waiting has the number of pods without a place, by class.
 	Waiting Waiting
-	// Ways has the current pending state of each of World.Gangs. Queue returns the pods of a class in the order of placement. If it is nil,
-	// Class.Pending has this order.
+	// Ways has the number of the current pending state of each gang of World.Gangs. Queue returns the pods of a class in the order of
+	// placement. If Queue is nil, Class.Pending has this order.
 	Ways  []int32
 	Queue func(class int32) []int32
 	// Freed are the pods of hidden nodes, in the order in which the nodes were hidden.
@@ -63,7 +63,7 @@ type State struct {
 	Limits  Limits
 	Volumes Volumes
 	Log     Log
-	// Tight is the number of pods in tight bindings.
+	// Tight is the number of pods in bindings with Binding.Tight.
 	Tight int32
 	// received has the number of pods that were placed on each existing node.
 	received []int32
@@ -109,7 +109,7 @@ func (s *State) Begin(w World, free []int64, counts *topology.State) {
 	}
 }
 
-// RoomOf returns the free amounts of a host. They are valid until the next call.
+// RoomOf returns the free amounts of a host. The result is valid until the next call.
 func (s *State) RoomOf(host int32) []int64 {
 	if host < int32(len(s.w.Nodes)) {
 		return s.Room.Of(host)

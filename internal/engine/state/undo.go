@@ -1,6 +1,6 @@
 package state
 
-// Rollback undoes everything since the mark, in reverse order. undone reports whether there was anything to undo. If the mark is no longer
+// Rollback undoes all changes since the mark, in reverse order. undone reports whether there was anything to undo. If the mark is no longer
 // valid, because of a commit or because the mark itself was undone, it does nothing and ok is false.
 func (s *State) Rollback(to Mark) (undone, ok bool) {
 	if !s.Log.goBack(to) {
@@ -9,7 +9,7 @@ func (s *State) Rollback(to Mark) (undone, ok bool) {
 	return s.Undo(to), true
 }
 
-// Undo undoes everything since the mark, which must be valid. It reports whether there was anything to undo.
+// Undo undoes all changes since the mark, which must be valid. It reports whether there was anything to undo.
 func (s *State) Undo(to Mark) bool {
 	if len(s.Log.changes) == to.log {
 		return false

@@ -13,17 +13,19 @@ type VolumeOn struct {
 	ID   volumes.ID
 }
 
-// Volumes counts the users of volumes that several pods of a node share: each volume uses one attachment, not one per pod.
+// Volumes counts the users of volumes that several pods of a node share: each volume uses one attachment on the node, not one attachment
+// per pod.
 type Volumes struct {
-	// bound counts pods of the snapshot, by host and volume. placed counts pods that were placed later.
+	// bound has the number of bound pods of the snapshot that use a volume on a host. placed has this number for the pods that the planner
+	// placed.
 	bound, placed map[VolumeOn]int32
 }
 
 // using returns how many pods on the host use the volume.
 func (v *Volumes) using(on VolumeOn) int32 { return v.bound[on] + v.placed[on] }
 
-// share adds n pods of the class to the users of its volumes on the host. It adds to free, multiplied by sign, the attachments that these
-// pods request but don't need.
+// share adds n pods of the class to the users of its volumes on the host. These pods request more attachments than they need. share
+// multiplies the surplus by sign and adds it to the vector free.
 func (v *Volumes) share(c *podclass.Class, host, n int32, free []int64, sign int64) {
 	for _, shared := range c.Shared {
 		on := VolumeOn{host, shared.ID}
@@ -37,7 +39,7 @@ func (v *Volumes) share(c *podclass.Class, host, n int32, free []int64, sign int
 	}
 }
 
-// NeedOn returns the amounts that one more pod of the class takes on the host: its requests without the volumes that are already attached
+// NeedOn returns the amounts that one more pod of the class needs on the host: its requests without the volumes that are already attached
 // there.
 func (v *Volumes) NeedOn(c *podclass.Class, host int32) []int64 {
 	var need []int64

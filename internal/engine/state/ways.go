@@ -3,8 +3,8 @@ package state
 // Share is a number of pods of a class.
 type Share struct{ Class, Count int32 }
 
-// Gang is a group of pods that are pending together. Each pending state says to which classes the pods belong while it is selected. In the
-// first state these are the classes that have the pods in Class.Pending.
+// Gang is a group of pods that are pending together. Each pending state determines to which classes the gang's pods belong while the state
+// is selected. In the first state, the pods belong to the classes that list them in Class.Pending.
 type Gang struct{ Ways [][]Share }
 
 // Choosing selects the pending states of gangs.
@@ -13,7 +13,7 @@ type Choosing struct{ *State }
 // ChoosingOf returns a Choosing for the state.
 func ChoosingOf(s *State) Choosing { return Choosing{s} }
 
-// Choose selects another pending state of the gang. This can be undone.
+// Choose selects another pending state of the gang. Choose can be undone.
 func (s Choosing) Choose(gang, way int32) {
 	if s.Ways[gang] == way {
 		return
@@ -33,8 +33,8 @@ func (s Choosing) choose(gang, way int32) {
 	s.Ways[gang] = way
 }
 
-// SetAside removes the pods of the classes from the pending pods, until TakeBack is called with the result. The log contains neither call,
-// so no earlier change may be undone between them.
+// SetAside removes the pods of the classes from the pending pods, until TakeBack is called with the result. The log contains neither
+// SetAside nor TakeBack. Therefore no change from before SetAside may be undone before TakeBack.
 func (s Choosing) SetAside(classes []int32) []Share {
 	var out []Share
 	for _, class := range classes {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Admits reports whether rules now allow one more pod of the groups on the node.
+// Admits reports whether the rules between pods now allow one more pod with the topology groups o on the node.
 func (s *State) Admits(o *Groups, shape int32, host int32) bool {
 	if o == nil {
 		return true
@@ -21,9 +21,9 @@ func (s *State) Admits(o *Groups, shape int32, host int32) bool {
 	return AdmitsHostAbove(s.groups, o, h.Of, least) > 0 && s.AdmitsDomains(o, shape, h.Domains) && s.AdmitsAffinity(o, h.Domains, h.Of)
 }
 
-// passedOver reports whether the node is ignored by a spread that pods of the groups must keep. The spread's filter is the pods' own node
-// affinity, so pods could only go on the node if the spread counted the node. So the node has an open label of unknown value, and the
-// spread would not count pods there.
+// passedOver reports whether a spread that the pods must keep ignores the node. The spread filters nodes by the pods' own node affinity, so
+// pods that fit on a node are normally counted there. If the spread ignores the node nevertheless, the node has a label whose value is not
+// decided yet, and the spread would not count pods there.
 func (s *State) passedOver(o *Groups, h *Host) bool {
 	for _, g := range o.Owns {
 		if group := &s.groups[g]; group.Kind == Spread && group.Hard && h.Ignored(g) {
@@ -33,14 +33,14 @@ func (s *State) passedOver(o *Groups, h *Host) bool {
 	return false
 }
 
-// AdmitsHost returns how many more pods of the groups a node with these counts may take. It checks the rules whose domains are nodes,
-// except for affinity.
+// AdmitsHost returns how many more pods with the topology groups o a node may take. The function of returns the node's pod counts by group.
+// It checks the rules whose domains are nodes, except for affinity.
 func AdmitsHost(groups []Group, o *Groups, of func(group int32) Tally) int {
 	return AdmitsHostAbove(groups, o, of, nil)
 }
 
-// AdmitsHostAbove is like AdmitsHost, but also uses least, which returns the lowest number of members of a group on any node. least may be
-// nil.
+// AdmitsHostAbove is like AdmitsHost, but also uses the function least, which returns the lowest number of members of a group on any node.
+// least may be nil.
 func AdmitsHostAbove(groups []Group, o *Groups, of func(group int32) Tally, least func(group int32) int32) int {
 	room := math.MaxInt
 	for _, g := range o.Owns {
@@ -58,8 +58,8 @@ func AdmitsHostAbove(groups []Group, o *Groups, of func(group int32) Tally, leas
 				room = min(room, 1)
 			}
 		case Spread:
-			// An empty node can always be added, so the emptiest domain has no members. If least is set, all nodes exist, and the emptiest
-			// domain is the one with the fewest members.
+			// An empty node can always be added, so the emptiest domain has no members. If the function least is set, no node can be added,
+			// and the emptiest domain is the node with the fewest members.
 			left := int(group.MaxSkew - of(g).Members)
 			if least != nil {
 				left += int(least(g))
@@ -91,7 +91,8 @@ func AdmitsHostAbove(groups []Group, o *Groups, of func(group int32) Tally, leas
 	return room
 }
 
-// AdmitsDomains reports whether the rules whose domains are larger than a node allow one more pod. It does not check affinity.
+// AdmitsDomains reports whether the rules whose domains are larger than a node allow one more pod in the given domains. It does not check
+// affinity.
 func (s *State) AdmitsDomains(o *Groups, shape int32, domains []int32) bool {
 	for _, g := range o.Owns {
 		group := &s.groups[g]
@@ -125,7 +126,7 @@ func (s *State) AdmitsDomains(o *Groups, shape int32, domains []int32) bool {
 	return true
 }
 
-// SkewAfter returns the skew of spread g in domain d after one more pod is placed there.
+// SkewAfter returns the skew of the spread with number g in domain d, as if one more pod were placed there.
 func (s *State) SkewAfter(o *Groups, g, shape, d int32) int32 {
 	count := CountAt(s.Members[g], d)
 	if Contains(o.In, g) {
@@ -134,8 +135,8 @@ func (s *State) SkewAfter(o *Groups, g, shape, d int32) int32 {
 	return count - s.Emptiest(g, shape)
 }
 
-// Emptiest returns the number of members in the emptiest domain that counts. Domains count if they have nodes that the group counts, or if
-// the owner's shape could get a node there. If there are fewer such domains than minDomains, it returns 0.
+// Emptiest returns the number of members in the emptiest domain of the group. It considers domains with nodes that the group counts, and
+// domains in which pods of the owner's shape could get a node. If there are fewer such domains than minDomains, it returns 0.
 func (s *State) Emptiest(g, shape int32) int32 {
 	group := &s.groups[g]
 	least, inBeing := int32(math.MaxInt32), int32(0)
@@ -182,8 +183,8 @@ func (s *State) leastOnHosts(g int32) int32 {
 	return least
 }
 
-// AdmitsAffinity checks required pod affinity: the domain of each rule must have a member, or no domain has a member and the pod itself is
-// a member.
+// AdmitsAffinity checks required pod affinity. For each rule, the pod's domain must have a member. A rule is also met if no domain has a
+// member yet and the pod itself is a member.
 func (s *State) AdmitsAffinity(o *Groups, domains []int32, of func(group int32) Tally) bool {
 	met, first := true, true
 	for _, g := range o.Owns {

@@ -91,8 +91,8 @@ func (x *Index) termGroup(pod *corev1.Pod, t *corev1.PodAffinityTerm, kind Kind)
 	return Group{Kind: kind, Key: t.TopologyKey, Hard: true, Weight: 100, namespaces: namespaces, selectors: []labels.Selector{selector}}, nil
 }
 
-// namespacesOf returns the namespaces of a term. If the term has neither a list nor a selector, the result is the pod's own namespace.
-// Otherwise, the result is the namespaces in the list and those that the selector selects.
+// namespacesOf returns the namespaces of a term. If the term has neither a list nor a selector, the result is the pod's own namespace. In
+// all other cases, the result is the namespaces in the list and the namespaces that the selector selects.
 func (x *Index) namespacesOf(pod *corev1.Pod, t *corev1.PodAffinityTerm) ([]string, error) {
 	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
 		return []string{pod.Namespace}, nil
@@ -123,8 +123,8 @@ func (x *Index) listNamespace(ns *corev1.Namespace) {
 	x.namespaceLabels[ns.Name] = set
 }
 
-// KnowNamespace adds a namespace that the index does not know yet, so that selectors can select it by the name label that every namespace
-// has.
+// KnowNamespace adds a namespace that the index does not know yet. Selectors can then select the namespace by the label with its name,
+// which every namespace has.
 func (x *Index) KnowNamespace(name string) {
 	if _, ok := x.namespaceLabels[name]; !ok {
 		x.namespaceLabels[name] = labels.Set{corev1.LabelMetadataName: name}
@@ -137,7 +137,7 @@ func (x *Index) KnowsNamespace(name string) bool {
 	return known
 }
 
-// SetNamespaces replaces the known namespaces by those in list.
+// SetNamespaces replaces the known namespaces by the namespaces in the parameter list.
 func (x *Index) SetNamespaces(list []*corev1.Namespace) {
 	x.namespaceLabels = make(map[string]labels.Set, len(list))
 	for _, ns := range list {
