@@ -10,7 +10,7 @@ type Binding struct {
 	Class, Host, Count int32
 	// Stage is the number of the stage for which the pods are on a new node.
 	Stage int32
-	// Tight means that a spread over nodes allows the binding only because every node already has at least some members of the spread.
+	// Tight means that spread constraints may allow the binding only because no node exists in an emptier domain.
 	Tight bool
 	// Before is the number, from 1, of the previous binding on the same host, or 0.
 	Before int32

@@ -183,8 +183,8 @@ func (s *State) leastOnHosts(g int32) int32 {
 	return least
 }
 
-// AdmitsAffinity checks required pod affinity. For each rule, the pod's domain must have a member. A rule is also met if no domain has a
-// member yet and the pod itself is a member.
+// AdmitsAffinity checks required pod affinity. For each rule, the pod's domain must have a member. The pod is also admitted if, for all
+// rules, no domain has a member yet and the pod itself is a member.
 func (s *State) AdmitsAffinity(o *Groups, domains []int32, of func(group int32) Tally) bool {
 	met, first := true, true
 	for _, g := range o.Owns {

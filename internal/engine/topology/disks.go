@@ -8,10 +8,10 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// For disks that a pod names itself, without a PersistentVolumeClaim, the rules are those of kube-scheduler's VolumeRestrictions. Two pods
-// of one node can't use the same disk unless both only read it. For an EBS disk, even shared reading is not allowed. Volumes of claims are
-// not checked, because their access modes are properties of the storage. Each disk is a group with anti-affinity by node: pods that write
-// to the disk exclude all other pods that use it.
+// For disks that a pod names itself, without a PersistentVolumeClaim, the rules of kube-scheduler's plugin VolumeRestrictions apply. Two
+// pods of one node may use the same disk only if both pods only read it. For an EBS disk, even shared reading is not allowed. Volumes of
+// claims are not checked, because their access modes are properties of the storage. Each disk is a group with anti-affinity by node: pods
+// that write to the disk exclude all other pods that use it.
 
 // diskGroups adds a group for each disk to which the pod can write.
 func diskGroups(spec *corev1.PodSpec, add func(Group)) {

@@ -9,10 +9,10 @@
 // [State.AdmitsDomains] for domains larger than a node, [State.SkewAfter] and [State.Emptiest] for spreads.
 //
 // The method: groups, domains and nodes have small numbers, so a state consists of arrays of counters. [State.Place] adds any number of
-// pods to them; a negative number undoes this. The rules of one workload's pods are read only once ([Index.Remember]), and a new rule is
-// compared with distinct label sets, not with pods ([LabelSets]).
+// pods to these counters, and removes pods if the number is negative. The rules of one workload's pods are read only once
+// ([Index.Remember]), and a new rule is compared with distinct label sets, not with pods ([LabelSets]).
 //
-// The cost: placing pods takes one step for each of their groups. An answer takes one step for each of the pod's groups, plus one step for
-// each domain of a spread. A node has counters only for groups that have pods on it. A copy of a state shares the counters of nodes with
-// the original until they change.
+// The cost: placing pods takes one step for each of the pods' groups. An answer takes one step for each of the pod's groups, plus one step
+// for each domain of a spread. A node has counters only for groups that have pods on it. A copy of a state shares the counters of nodes
+// with the original until they change.
 package topology

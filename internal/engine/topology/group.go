@@ -16,44 +16,47 @@ import (
 type Kind uint8
 
 const (
-	// Spread: the pod's own domain may have at most MaxSkew more members than the emptiest domain.
+	// Spread means that the pod's own domain may have at most MaxSkew more members than the emptiest domain.
 	Spread Kind = iota
-	// Affinity: the pod's own domain must have a member.
+	// Affinity means that the pod's own domain must have a member.
 	Affinity
-	// Anti: the pod's own domain must have no member, and a domain with a pod that states the rule (an owner) must not get a member.
+	// Anti means that the pod's own domain must have no member. A domain with a pod that states the rule (an owner) must not get a member.
 	Anti
-	// Exclusive: a node can have only one member. Host ports are exclusive groups.
+	// Exclusive means that a node can have only one member. Host ports are exclusive groups.
 	Exclusive
-	// Together: as soon as one member has a domain, all other members must be in the same domain. Pods that share a volume that is not
-	// created yet are such a group: the zone of the first pod determines the volume's zone.
+	// Together means that all members must be in the same domain as the first member that has a domain. Pods that share a volume which is
+	// not created yet are such a group, because the zone of the first pod determines the volume's zone.
 	Together
-	// Gone: no pod states the rule any more. Such groups are only in an index that is kept for updates.
+	// Gone means that no pod states the rule any more. Only an index that is kept for updates has such groups.
 	Gone
 )
 
-// Group is one distinct rule. Pods that state equal rules share it.
+// Group is one distinct rule. Pods that state equal rules share the group.
 type Group struct {
 	Kind Kind
-	// Key is the canonical topology label. At is its index in the keys of PlaceKeys, or Hostname.
+	// Key is the canonical topology label. At is the key's index in the result keys of PlaceKeys, or Hostname if the group's domains are
+	// single nodes.
 	Key string
 	At  int
-	// Hard means that the rule must be kept. Soft rules, with a weight from 1 to 100, are kept if that costs little.
+	// Hard means that the rule must be kept. A soft rule, with a weight from 1 to 100, is a preference: it is kept if that costs little.
 	Hard   bool
 	Weight int32
-	// MaxSkew and MinDomains are those of a spread. MinDomains is at least 1.
+	// MaxSkew and MinDomains are the maxSkew and minDomains of a spread constraint. MinDomains is at least 1.
 	MaxSkew, MinDomains int32
 	// namespaces (sorted) and selectors determine the members: pods in these namespaces that match all selectors.
 	namespaces []string
 	selectors  []labels.Selector
-	// Claim is the volume whose pods are the members. It is set for groups of the kind Together.
+	// Claim is the volume whose pods are the group's members. It is set for groups of the kind Together.
 	Claim volumes.ID
-	// Disk is the disk whose pods are the members. It is set for groups of the kind Anti that keep the pods of one disk apart.
+	// Disk is the disk whose pods are the group's members. It is set for groups of the kind Anti that keep the pods of one disk on
+	// different nodes.
 	Disk string
-	// Shared identifies pods that share claims of devices; their leader is the member. It is set for groups of the kind Affinity.
+	// Shared identifies pods that share claims of devices. The leader of these pods is the group's only member. It is set for groups of the
+	// kind Affinity.
 	Shared string
 	// Filter says which nodes a spread counts.
 	Filter Filter
-	// Labels are the node labels on which the rule depends, except for node names: its key, and the labels in the filter.
+	// Labels are the node labels on which the rule depends: the group's key and the labels in the filter, without node names.
 	Labels []string
 }
 
@@ -64,17 +67,17 @@ const Hostname = -1
 type Filter struct {
 	// Terms are the alternatives of the owner's node selector and required affinity; nil means all nodes.
 	Terms []match.Needs
-	// tolerations are those of the owner. They are checked if taints is true.
+	// tolerations are the owner's tolerations. They are checked if Taints is true.
 	Taints      bool
 	tolerations []corev1.Toleration
-	// keys are topology labels that a node must have, sorted. If the owner has several hard constraints, they are the keys of all of them,
-	// because kube-scheduler ignores nodes that lack any of these keys.
+	// keys is the sorted list of topology labels that a node must have. If the owner has several hard constraints, the list has the keys of
+	// all of them, because kube-scheduler ignores nodes that lack any of these keys.
 	keys []string
 	text string
 }
 
-// Groups are the topology groups of a class. Owns are the groups whose rules its pods state. In are the groups that count its pods. Both
-// are ascending.
+// Groups are the topology groups of a class. Owns has the numbers of the groups whose rules the class's pods state. In has the numbers of
+// the groups that count the class's pods. Both lists are in ascending order.
 type Groups struct {
 	Owns, In []int32
 }
@@ -107,8 +110,8 @@ func (g *Group) Selects(pod *corev1.Pod) bool {
 	return true
 }
 
-// PlaceKeys sets At of each group to the number of its key. It returns the keys in the order of their numbers, and the labels of all
-// groups, sorted.
+// PlaceKeys sets At of each group to the number of the group's key. It returns the keys in the order of their numbers, and the sorted
+// labels of all groups (pinned).
 func PlaceKeys(groups []Group) (keys, pinned []string) {
 	for i := range groups {
 		g := &groups[i]

@@ -6,7 +6,7 @@ import "slices"
 // together, and allocates memory for the results in large pieces.
 type HostCounter struct {
 	s *State
-	// onHost says for each group whether its domains are nodes. keepsAway says whether its owners keep other pods away.
+	// onHost says for each group whether its domains are nodes. keepsAway says for each group whether its owners keep other pods away.
 	onHost, keepsAway []bool
 	host              int32
 	// members and owners are the counts on the node, by group. met lists the groups whose counts are not zero.
@@ -33,7 +33,7 @@ func NewHostCounter(s *State) *HostCounter {
 // Begin starts counting the pods of a node.
 func (c *HostCounter) Begin(host int32) { c.host, c.met = host, c.met[:0] }
 
-// Add counts one pod that has the groups.
+// Add counts one pod with the topology groups o.
 func (c *HostCounter) Add(o *Groups) {
 	s := c.s
 	h := &s.Hosts[c.host]

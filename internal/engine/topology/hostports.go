@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Host ports: on a node, each combination of protocol, port and address can be used only once. A pod that binds all addresses conflicts
-// with any other pod on the port. For each address of a port that some pod names there is a group with room for one member per node. A pod
-// that binds all addresses is a member of every group of the port.
+// On a node, only one pod can use a combination of protocol, host port and address. A pod that binds all addresses conflicts with any other
+// pod that uses the port. For each address of a port that some pod names, a group allows one member per node. A pod that binds all
+// addresses is a member of every group of the port.
 
 // wildcardIP is the address that an empty hostIP means.
 const wildcardIP = "0.0.0.0"
@@ -71,7 +71,7 @@ func HostPorts(spec *corev1.PodSpec) []HostPort {
 	return out
 }
 
-// key identifies the port's group. It is stored in Group.Key, which has the topology label in other groups.
+// key identifies the port's group. It is stored in Group.Key, which contains the topology label for groups of other kinds.
 func (p HostPort) key() string { return fmt.Sprintf("%s/%d/%s", p.Protocol, p.Port, p.IP) }
 
 func hostPortGroups(spec *corev1.PodSpec, add func(Group)) {
@@ -80,8 +80,8 @@ func hostPortGroups(spec *corev1.PodSpec, add func(Group)) {
 	}
 }
 
-// PortMembership lists the port groups of which the pod is a member. These are its own groups and, if it binds all addresses, the groups of
-// every address of the port.
+// PortMembership lists the port groups of which the pod is a member. These are the groups of the pod's own ports and, if the pod binds all
+// addresses, the groups of every address of the port.
 func (x *Index) PortMembership(spec *corev1.PodSpec) []int32 {
 	var out []int32
 	for _, p := range HostPorts(spec) {

@@ -17,7 +17,8 @@ import (
 // Cluster contains the objects other than pods on which rules depend.
 type Cluster struct {
 	Namespaces []*corev1.Namespace
-	// DefaultSpread are the constraints for pods that have none. Their selectors are deduced from the other objects.
+	// DefaultSpread are the spread constraints for pods without spread constraints. Their selectors are deduced from the Services and
+	// controllers of the pods.
 	DefaultSpread          []corev1.TopologySpreadConstraint
 	Services               []*corev1.Service
 	ReplicaSets            []*appsv1.ReplicaSet
@@ -27,13 +28,14 @@ type Cluster struct {
 
 // Index collects groups while a model is compiled.
 type Index struct {
-	// terms and volumes read the needs of pods. asked collects the labels that rules need.
+	// terms and Volumes read the needs of pods. asked collects the labels that rules need.
 	terms   match.Terms
 	Volumes *volumes.Index
 	asked   map[string]bool
 	Groups  []Group
 	byText  map[string]int32
-	// Fresh are the groups that intern added since the last ForgetFresh: see ReadFresh. vacant are free group numbers.
+	// Fresh are the groups that intern added since the last ForgetFresh: see ReadFresh. vacant are group numbers that are free for new
+	// groups.
 	Fresh, vacant []int32
 	// SelectsNamespaces is true if some rule selects namespaces by labels, so that it matters which namespaces exist.
 	SelectsNamespaces bool
@@ -48,10 +50,10 @@ type Index struct {
 	// leads reports whether the pod is their leader: the other pods go to the leader's node. Follows is nil if no pods share claims.
 	Follows func(pod *corev1.Pod) (id string, leads bool)
 	buf     []byte
-	// remembered maps the result of ruleKey to the index, in rules, of the result of Collect.
+	// remembered maps the rule key of a pod (see ruleKey) to an index in the field rules, which has the results of Collect.
 	remembered map[string]int32
 	rules      []ownedRules
-	// vacantRules are free indexes in rules.
+	// vacantRules are the free indexes in the field rules.
 	vacantRules []int32
 	writer      podtext.Writer
 }
@@ -75,8 +77,8 @@ func (x *Index) ask(n match.Needs) {
 	}
 }
 
-// constrained reports whether the pod may have topology rules, or the model has default spread constraints. This is a cheap check for every
-// pod.
+// constrained reports whether the pod may have topology rules, or the model has default spread constraints. It is a cheap check that is
+// made for every pod.
 func (x *Index) constrained(pod *corev1.Pod) bool {
 	spec := &pod.Spec
 	if len(spec.TopologySpreadConstraints) > 0 || x.defaults.any() {
@@ -94,8 +96,8 @@ func (x *Index) special(pod *corev1.Pod) bool {
 	return HasHostPorts(&pod.Spec) || len(x.unmade(pod)) > 0 || len(volumes.Disks(&pod.Spec)) > 0 || x.leader(pod, true) != "" || x.leader(pod, false) != ""
 }
 
-// leader returns the id of the pods that the pod leads or, if leads is false, of those whose leader it follows. The result is empty if
-// there are no such pods.
+// leader returns the id of the pods that share claims of devices with the pod. If the parameter leads is true, it returns the id only if
+// the pod is the leader of these pods; if leads is false, only if the pod is not their leader. In all other cases the result is empty.
 func (x *Index) leader(pod *corev1.Pod, leads bool) string {
 	if x.Follows == nil || len(pod.Spec.ResourceClaims) == 0 {
 		return ""
@@ -106,7 +108,8 @@ func (x *Index) leader(pod *corev1.Pod, leads bool) string {
 	return ""
 }
 
-// unmade returns the volumes that the pod shares with other pods and that will be created where the first of these pods runs.
+// unmade returns the volumes that the pod shares with other pods and that are not created yet. Such a volume will be created where the
+// first of these pods runs.
 func (x *Index) unmade(pod *corev1.Pod) []volumes.ID {
 	var out []volumes.ID
 	if len(pod.Spec.Volumes) == 0 {
@@ -121,8 +124,8 @@ func (x *Index) unmade(pod *corev1.Pod) []volumes.ID {
 }
 
 // Collect adds the pod's rules. It returns their index, as Remember does, and the numbers of their groups in ascending order. If some rules
-// can't be read, it returns an error and the groups of the other rules, because these apply to a bound pod even if the pod itself could not
-// be planned. Callers must not change the result, because it is shared.
+// can't be read, it returns an error and the groups of the other rules, because these rules apply to a bound pod even if the pod itself
+// could not be planned. Callers must not change the result, because it is shared.
 func (x *Index) Collect(pod *corev1.Pod) (at int32, owns []int32, err error) {
 	at = x.Remember(pod)
 	owns, err = x.RulesAt(at, pod)
@@ -141,13 +144,13 @@ func (x *Index) RulesAt(n int32, pod *corev1.Pod) ([]int32, error) {
 }
 
 const (
-	// NoRules: the pod has no rules.
+	// NoRules means that the pod has no rules.
 	NoRules = -1
-	// oddRules: ruleKey returned false for the pod, so its rules must be read again each time.
+	// oddRules means that ruleKey returned false for the pod, so that its rules must be read again each time.
 	oddRules = -2
 )
 
-// Remember adds the pod's rules, and returns their index in x.rules, or one of the constants above.
+// Remember adds the pod's rules, and returns their index in x.rules, or one of the constants NoRules and oddRules.
 func (x *Index) Remember(pod *corev1.Pod) int32 {
 	if !x.constrained(pod) {
 		return NoRules
@@ -207,8 +210,8 @@ func (x *Index) intern(g Group) int32 {
 	return n
 }
 
-// Seal ends collecting: it numbers groups in the order of their text, so that the order of the input does not matter, and finds the keys
-// that selectors read.
+// Seal ends the collection of rules. It numbers groups in the order of their texts, so that the order of the input does not matter, and
+// finds the label keys that selectors read.
 func (x *Index) Seal() {
 	texts := make([]string, 0, len(x.Groups))
 	for text := range x.byText {
@@ -290,7 +293,8 @@ func (x *Index) Membership(pod *corev1.Pod) []int32 {
 	return out
 }
 
-// ReadFresh returns the groups that were added since ForgetFresh. Membership then uses the keys of their selectors and is computed again.
+// ReadFresh returns the groups that were added since ForgetFresh. After that, Membership also uses the label keys of these groups'
+// selectors, and its cached results are computed again.
 func (x *Index) ReadFresh() []*Group {
 	out := make([]*Group, len(x.Fresh))
 	for i, g := range x.Fresh {
@@ -331,5 +335,6 @@ func (x *Index) InOrder() []int32 {
 	return out
 }
 
-// Detach makes the index independent of its model: its groups are copies, and labels that rules need are added to the given map.
+// Detach makes the index independent of its model. After that, the index has copies of the groups, and adds labels that rules need to the
+// given map.
 func (x *Index) Detach(asked map[string]bool) { x.asked, x.Groups = asked, slices.Clone(x.Groups) }

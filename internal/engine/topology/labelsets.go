@@ -46,7 +46,7 @@ func (l *LabelSets) find(pod *corev1.Pod) (int32, uint64) {
 	return -1, hash
 }
 
-// Add counts the pod, which has the given kind, and returns the number of its label set.
+// Add adds a pod of the given kind and returns the number of the pod's label set.
 func (l *LabelSets) Add(pod *corev1.Pod, kind int32) int32 {
 	n, hash := l.find(pod)
 	if n < 0 {
@@ -68,7 +68,7 @@ func (l *LabelSets) Add(pod *corev1.Pod, kind int32) int32 {
 	return n
 }
 
-// Remove removes a pod that has the label set n from the count.
+// Remove removes a pod with the label set n.
 func (l *LabelSets) Remove(pod *corev1.Pod, n int32) {
 	if l.sets[n].pods--; l.sets[n].pods > 0 {
 		return
@@ -103,8 +103,8 @@ func equality(s labels.Selector) (key string, values []string) {
 	return "", nil
 }
 
-// SelectKinds returns the label sets whose pods some of the groups count. It ignores groups of ports and disks. In kinds it sets the kinds
-// of these pods to true, and possibly further kinds.
+// SelectKinds returns, by number, which label sets belong to pods that some of the groups count. It ignores groups of the kinds Exclusive
+// and Together. In the list kinds it sets the kinds of these pods to true, and possibly further kinds.
 func (l *LabelSets) SelectKinds(groups []*Group, kinds []bool) (sets []bool) {
 	sets = make([]bool, len(l.sets))
 	type wanted map[string][]*Group
@@ -162,7 +162,7 @@ func (l *LabelSets) SelectKinds(groups []*Group, kinds []bool) (sets []bool) {
 	return sets
 }
 
-// EachKind calls change for each kind, which may give it another number.
+// EachKind calls the function change for each kind. change may set the kind to another number.
 func (l *LabelSets) EachKind(change func(kind *int32)) {
 	for i := range l.sets {
 		s := &l.sets[i]

@@ -9,7 +9,7 @@ type OneNode struct {
 // NewOneNode returns a node without pods. groups are all rules.
 func NewOneNode(groups []Group) *OneNode { return &OneNode{groups: groups} }
 
-// Begin starts a node whose current counts are base.
+// Begin starts counting for another node. base has the node's current counts.
 func (n *OneNode) Begin(base []Tally) { n.host.Tally = append(n.host.Tally[:0], base...) }
 
 func (n *OneNode) of(group int32) Tally { return n.host.Of(group) }

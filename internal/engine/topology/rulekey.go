@@ -4,8 +4,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Reading a pod's rules means parsing selectors, and the pods of one workload have the same rules. So the result is cached by the text of
-// everything that Collect reads.
+// Reading a pod's rules means parsing selectors, and the pods of one workload have the same rules. Therefore the rules are cached, with the
+// text of everything that Collect reads as the key.
 
 // ownedRules is a result of Collect.
 type ownedRules struct {
@@ -13,9 +13,9 @@ type ownedRules struct {
 	err  error
 }
 
-// ruleKey returns the text of everything that Collect reads of the pod. It returns false for pods whose rules depend on more than that: on
-// host ports, volumes that are not created yet, disks that they name, shared claims of devices, or the cluster's default spreading (which
-// reads Services and owners).
+// ruleKey returns the text of everything that Collect reads of the pod. It returns false for pods whose rules also depend on host ports,
+// volumes that are not created yet, disks that the pods name, shared claims of devices, or the cluster's default spreading (which reads
+// Services and owners).
 func (x *Index) ruleKey(pod *corev1.Pod) ([]byte, bool) {
 	spec := &pod.Spec
 	if x.special(pod) || (len(spec.TopologySpreadConstraints) == 0 && x.defaults.any()) {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// spreads adds the pod's topology spread constraints. If the pod has none, it adds the cluster's defaults.
+// spreads adds the pod's topology spread constraints. If the pod has no such constraints, it adds the cluster's default constraints.
 func (x *Index) spreads(pod *corev1.Pod, add func(Group)) error {
 	var errs []error
 	list := pod.Spec.TopologySpreadConstraints
@@ -74,7 +74,7 @@ func spreadSelector(c *corev1.TopologySpreadConstraint, podLabels map[string]str
 }
 
 // withLabelKeys adds "key in (pod's value)" for each key in match and "key notin (pod's value)" for each key in mismatch. It skips keys
-// that the pod lacks. The API server may already have added them; a repeated requirement has no effect.
+// that the pod lacks. The API server may already have added these requirements; a repeated requirement has no effect.
 func withLabelKeys(selector labels.Selector, match, mismatch []string, podLabels map[string]string) (labels.Selector, error) {
 	for _, keys := range []struct {
 		list []string

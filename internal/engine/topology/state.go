@@ -15,10 +15,10 @@ type State struct {
 	// groups are the rules. keys are the labels whose values are domains.
 	groups []Group
 	keys   []string
-	// Reach returns, in ascending order, the domains of a key in which pods of a shape could get a new node.
+	// Reach returns, in ascending order, the domains in which pods of a shape could get a new node. key is the index of the topology key.
 	Reach func(shape int32, key int) []int32
-	// Members and Owners are indexed by group and domain. They have the number of pods that the group counts, and the number of pods that
-	// state an anti-affinity. Groups whose domains are nodes have their counts in Hosts.
+	// Members and Owners are indexed by group and domain. Members has the number of pods that the group counts, and Owners has the number
+	// of pods that state the group's anti-affinity. For groups whose domains are nodes, Hosts has these counts.
 	Members, Owners [][]int32
 	// Total is indexed by group. It has the number of members in all domains.
 	Total []int32
@@ -29,13 +29,14 @@ type State struct {
 	// Domains maps the values of each topology key to their numbers. Values that the model knows have the first numbers.
 	Domains []map[string]int32
 	Owned   bool // Domains belongs to this state, and is not shared with the model
-	// Binding makes spreads count only existing domains, as kube-scheduler does. Otherwise they also count domains in which a node could be
-	// launched, and nodes that could be added.
+	// Binding makes spreads count only existing domains, as kube-scheduler does. If Binding is false, spreads also count domains in which a
+	// node could be launched, and nodes that could be added.
 	Binding bool
-	// LooseHosts makes spreads over nodes count an additional empty node even if Binding is set. So no placement is valid only because no
-	// node is empty.
+	// LooseHosts makes spreads over nodes count an additional empty node even if Binding is set. With it, spreads never allow a placement
+	// only because no existing node is empty.
 	LooseHosts bool
-	// least caches, for each group whose domains are nodes, the least number of members on any node. It is nil if this is unknown.
+	// least caches, for each group whose domains are nodes, the least number of members on any node. It is nil if these numbers are
+	// unknown.
 	least map[int32]int32
 }
 
@@ -45,8 +46,8 @@ type Host struct {
 	Domains []int32
 	// IgnoredBy lists the groups that ignore the node, in ascending order.
 	IgnoredBy []int32
-	// Tally has the number of members and owners of groups on this node, sorted by group. shared means that another state also uses Tally:
-	// copy it before a change.
+	// Tally has the number of members and owners of groups on this node, sorted by group. shared means that another state also uses the
+	// list Tally, so that the list must be copied before a change.
 	Tally  []Tally
 	shared bool
 	Gone   bool
@@ -71,7 +72,8 @@ func NewState(groups []Group, keys []string, reach func(shape int32, key int) []
 	return s
 }
 
-// AddLike adds an empty node that equals an existing node. It does not call Notice, which must be called once for all such nodes together.
+// AddLike adds an empty node with the same domains as an existing node. It does not call Notice, which the caller must call once for all
+// such nodes together.
 func (s *State) AddLike(host int32) {
 	s.Hosts = append(s.Hosts, Host{Domains: s.Hosts[host].Domains, IgnoredBy: s.Hosts[host].IgnoredBy})
 }
@@ -85,7 +87,7 @@ func (s *State) DomainCounts() []int {
 	return out
 }
 
-// Clone returns a copy. It shares the parts that are only read, and shares tallies until they change.
+// Clone returns a copy. The copy shares the parts that are only read, and shares each list of tallies until it changes.
 func (s *State) Clone() *State {
 	out := &State{
 		groups: s.groups, keys: s.keys, Reach: s.Reach, Members: cloneCounts(s.Members), Owners: cloneCounts(s.Owners), Total: slices.Clone(s.Total),
@@ -97,7 +99,8 @@ func (s *State) Clone() *State {
 	return out
 }
 
-// Fork does the same as Clone for a state that will be changed further. Both states then copy shared data before they change them.
+// Fork does the same as Clone for a state that will be changed further. After that, both states copy shared data before they change the
+// data.
 func (s *State) Fork() *State {
 	for i := range s.Hosts {
 		s.Hosts[i].shared = true
@@ -165,8 +168,8 @@ func (s *State) AddHost(label func(key string) string, labels requirements.Set, 
 	return s.AddHostIn(s.DomainsOf(label), s.IgnoredBy(labels, taints))
 }
 
-// AddHostIn does the same as AddHost if the node's domains, and the groups that ignore it, are already known. It does not change domains
-// and ignoredBy.
+// AddHostIn does the same as AddHost if the node's domains, and the groups that ignore it, are already known. It does not change the lists
+// domains and ignoredBy.
 func (s *State) AddHostIn(domains, ignoredBy []int32) int32 {
 	at := int32(len(s.Hosts))
 	s.Hosts = append(s.Hosts, Host{Domains: domains, IgnoredBy: ignoredBy})
@@ -184,7 +187,8 @@ func (s *State) IgnoredBy(labels requirements.Set, taints []corev1.Taint) (group
 	return groups
 }
 
-// Rejoin changes the domains of an existing node and the groups that ignore it. The node's pods must not be counted at that time.
+// Rejoin changes the domains of an existing node and the groups that ignore it. The caller must have removed the node's pods from the
+// counts.
 func (s *State) Rejoin(host int32, domains, ignoredBy []int32) {
 	s.Notice(host, -1)
 	s.Hosts[host].Domains, s.Hosts[host].IgnoredBy = domains, ignoredBy
@@ -234,7 +238,7 @@ func (h *Host) Ignored(group int32) bool {
 	return ok
 }
 
-// accepts reports whether the filter includes a node, whatever values the node's undecided labels get.
+// accepts reports whether the filter includes a node for all possible values of the node's undecided labels.
 func (f *Filter) accepts(labels requirements.Set, taints []corev1.Taint) bool {
 	if f.Terms != nil && !match.AnySureBy(f.Terms, labels) {
 		return false
@@ -299,7 +303,7 @@ func (s *State) Place(o *Groups, host, n int32) {
 	}
 }
 
-// Count adds to the number of members and owners of a group.
+// Count adds the parameters members and owners to the node's numbers of members and owners of a group.
 func (h *Host) Count(group, members, owners int32) {
 	at, ok := slices.BinarySearchFunc(h.Tally, group, func(t Tally, g int32) int { return int(t.group) - int(g) })
 	if h.shared {

@@ -10,7 +10,7 @@ func (s *State) CountsOnly() *State {
 	}
 }
 
-// PlaceInCell counts pods in a cell as if a node of the cell had them.
+// PlaceInCell counts n pods in a cell as if they were on a node of the cell. domains has the cell's domains.
 func (s *State) PlaceInCell(o *Groups, domains []int32, n int32) {
 	for _, g := range o.In {
 		group := &s.groups[g]
@@ -61,8 +61,8 @@ func (s *State) AdmitsWideAffinity(o *Groups, domains []int32) bool {
 	return met || first
 }
 
-// SoftBroken returns the share, by weight, of the pod's soft rules that these domains would violate. It considers only rules over domains
-// larger than a node.
+// SoftBroken returns the share, by weight, of the pod's soft rules that a placement in these domains would violate. It considers only rules
+// over domains larger than a node.
 func (s *State) SoftBroken(o *Groups, shape int32, domains []int32) float64 {
 	broken, all := int32(0), int32(0)
 	for _, g := range o.Owns {

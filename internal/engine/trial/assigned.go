@@ -21,8 +21,8 @@ type Assignment struct {
 	ExistingFrom, PlannedFrom [][]int32
 }
 
-// Assigned returns where the trial has placed pods so far. It is like Placed, but without details of new nodes. Pods of a class that were
-// hidden together are also placed together, regardless of earlier placements and undos.
+// Assigned returns where the trial has placed pods so far. It is like Placed, but without details of new nodes. For pods of one class that
+// were hidden together, the assignment does not depend on placements that were undone.
 func (t *Trial) Assigned() *Assignment {
 	m := t.M
 	r := state.PodsOf(&t.S)
@@ -33,7 +33,7 @@ func (t *Trial) Assigned() *Assignment {
 		counts[t.S.Placed.All[i].Host] += len(r.ByBinding[i])
 		total += len(r.ByBinding[i])
 	}
-	// The lists of all hosts are parts of a single list.
+	// To save memory allocations, the lists of all hosts are parts of a single list.
 	keys, origins := make([]planning.PodKey, total), make([]int32, total)
 	at := make([]int, len(counts))
 	for host, sum := 0, 0; host < len(counts); host++ {

@@ -18,8 +18,8 @@ func (t *Trial) Clone() *Trial {
 	return out
 }
 
-// Coined reports whether new nodes of the trial, including undone ones, had labels with domains that the model does not know. The trial
-// numbered these domains in the order in which they appeared.
+// Coined reports whether new nodes of the trial, including new nodes that were undone, had labels with domains that the model does not
+// know. The trial numbered these domains in the order in which they appeared.
 func (t *Trial) Coined() bool { return t.S.Topology != nil && t.S.Topology.Owned }
 
 // clone returns a copy of the index for an equal trial.

@@ -22,13 +22,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Counting shows that the claims of a node can be met together. For devices that exclude each other, counting finds no obstacle, but is no
-// proof. But kube-scheduler meets claims one after another, with the first devices that match. If claims compete for the same devices, it
-// can assign to one pod a device that another pod needs. So placements are checked by allocating devices pod by pod, as kube-scheduler
-// does, in an order in which all pods get their devices. If a node has no such order, some pods are placed on other nodes, or stay pending.
+// Counting devices shows that the claims on a node can be met together. For devices that exclude each other, counting finds no obstacle,
+// but it is no proof. However, kube-scheduler meets claims one after another, with the first devices that match. If claims compete for the
+// same devices, it can assign to one pod a device that another pod needs. Therefore placements are checked by allocating devices pod by
+// pod, as kube-scheduler does, in an order in which all pods get their devices. If a node has no such order, some of its pods are placed on
+// other nodes, or stay pending.
 
 const (
-	// MaxAdmitRounds limits how often pods are placed again because other pods got their devices. Then pods without devices stay pending.
+	// MaxAdmitRounds limits how often pods are placed again because other pods got their devices. After that, pods without devices stay
+	// pending.
 	MaxAdmitRounds = 16
 	// maxOrders is the number of orders that are tried for one node.
 	maxOrders = 24
@@ -38,10 +40,11 @@ const (
 type deviceAdmission struct {
 	t       *Trial
 	matches *devices.Matches
-	// claims is indexed by class. known has the orders that were found, by node or type and by classes.
+	// claims has the claims of a pod, by class. known caches the best order found for a host, by the host's devices and the classes of its
+	// pods.
 	claims map[int32][]claimed.AdmittedClaim
 	known  map[string]sequence
-	// refused caches, for a type and classes in an order, whether some of the pods get no devices.
+	// refused caches, for the devices of an instance type and a sequence of classes, whether some of the pods get no devices.
 	refused map[string]bool
 	// stocks has the devices of new nodes, which never change.
 	stocks map[typeStock]hostStock
@@ -55,7 +58,8 @@ type typeStock struct {
 	template claimed.Template
 }
 
-// hostStock contains the devices of a host. Its name is equal for hosts with the same devices. The usage is nil if the host has no devices.
+// hostStock contains the devices of a host. The field name is equal for hosts with the same devices. The field usage is nil if the host has
+// no devices.
 type hostStock struct {
 	usage *devices.Usage
 	name  string
@@ -63,7 +67,8 @@ type hostStock struct {
 	unplugged map[corev1.ResourceName]bool
 }
 
-// sequence is an order of a node's pods, given by their classes. The last pods get no devices; failed is their number.
+// sequence is an order of a node's pods, given by their classes. The last pods of the sequence get no devices; failed is the number of
+// these pods.
 type sequence struct {
 	classes []int32
 	failed  int
@@ -115,7 +120,8 @@ func (a *deviceAdmission) stockOf(host int32) hostStock {
 	return a.stockOfType(table.Catalog.Types[v.Type], v.Offering)
 }
 
-// stockOfType returns the devices of a new node of the type that is bought as the offering.
+// stockOfType returns the devices of a new node of the instance type. o is the offering that is bought; it is nil if the devices do not
+// depend on the offering.
 func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering) hostStock {
 	if len(it.Devices) == 0 {
 		return hostStock{}
@@ -131,8 +137,8 @@ func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType, o *cloudpr
 	return s
 }
 
-// order tries several orders of pods with these classes. It returns the order in which the most pods get devices of the host, which does
-// not change.
+// order tries several orders of pods with these classes. It returns the order in which the most pods get devices of the host. It does not
+// change the host's devices.
 func (a *deviceAdmission) order(on hostStock, classes []int32) sequence {
 	key := keyOf(on.name, classes)
 	if known, ok := a.known[key]; ok {
@@ -157,7 +163,7 @@ func (a *deviceAdmission) order(on hostStock, classes []int32) sequence {
 	return best
 }
 
-// keyOf returns the same text for the same classes in the same order on hosts with the same devices.
+// keyOf returns a text that identifies the devices of a host, by the name of its hostStock, and the classes in their order.
 func keyOf(name string, classes []int32) string {
 	key := []byte(name)
 	for _, c := range classes {
@@ -166,7 +172,8 @@ func keyOf(name string, classes []int32) string {
 	return string(key)
 }
 
-// refuses reports whether some pods, whose classes are given in order, get no devices on a new node of the type and the claim's offerings.
+// refuses reports whether some pods get no devices on a new node of the instance type, for any offering that the claim allows. classes has
+// the pods' classes in order.
 func (a *deviceAdmission) refuses(it *cloudprovider.InstanceType, claim requirements.Set, classes []int32) bool {
 	if it.DeviceLabels() == nil {
 		return a.refusesAs(it, nil, classes)
@@ -189,7 +196,7 @@ func leavesOpen(claim requirements.Set, o *cloudprovider.Offering) bool {
 	return true
 }
 
-// refusesAs does the same as refuses for the type bought as one offering.
+// refusesAs does the same as refuses for one offering of the instance type.
 func (a *deviceAdmission) refusesAs(it *cloudprovider.InstanceType, o *cloudprovider.Offering, classes []int32) bool {
 	on := a.stockOfType(it, o)
 	if on.usage == nil {
@@ -217,7 +224,7 @@ func (a *deviceAdmission) hardestFirst(classes []int32) []int32 {
 	return out
 }
 
-// try allocates devices in the given order. In the result, pods that get no devices are last.
+// try allocates devices to pods in the given order of their classes. In the result, pods that get no devices are last.
 func (a *deviceAdmission) try(on hostStock, classes []int32) sequence {
 	usage := on.usage.Clone()
 	var got, not []int32
@@ -239,8 +246,8 @@ func (a *deviceAdmission) try(on hostStock, classes []int32) sequence {
 	return sequence{append(got, not...), len(not)}
 }
 
-// TakeOffRefused removes pods from hosts where no order gives all pods their devices. It also keeps further pods off these hosts. It
-// returns, in ascending order, the classes of the removed pods that may get devices on other nodes.
+// TakeOffRefused removes pods without devices from hosts where no order gives all pods their devices. It also keeps further pods that need
+// devices off these hosts. It returns, in ascending order, the classes of the removed pods that may get devices on other nodes.
 func (a *deviceAdmission) TakeOffRefused() []int32 {
 	t := a.t
 	loads := a.loadsOf(t.S.Placed.All)
@@ -260,7 +267,7 @@ func (a *deviceAdmission) TakeOffRefused() []int32 {
 		for _, class := range s.classes[len(s.classes)-s.failed:] {
 			t.Proof = nil
 			t.S.TakeOne(int32(host), class)
-			if host < len(t.M.Nodes) || len(s.classes) > 1 { // a pod that is alone on a new node would get an equal node again
+			if host < len(t.M.Nodes) || len(s.classes) > 1 { // a pod that is alone on a new node is left out, because it would get an equal node again
 				again = append(again, class)
 			}
 		}
@@ -271,7 +278,7 @@ func (a *deviceAdmission) TakeOffRefused() []int32 {
 	return slices.Compact(again)
 }
 
-// loadsOf returns, for each host, the class of each of its pods that has claims.
+// loadsOf returns, for each host, the classes of its pods that have claims, one entry for each pod.
 func (a *deviceAdmission) loadsOf(list []state.Binding) [][]int32 {
 	t := a.t
 	out := make([][]int32, len(t.M.Nodes)+len(t.S.Planned))
@@ -288,7 +295,8 @@ func (a *deviceAdmission) loadsOf(list []state.Binding) [][]int32 {
 // NewNode returns the new node with the given host number.
 func (t *Trial) NewNode(host int32) *state.Node { return &t.S.Planned[int(host)-len(t.M.Nodes)] }
 
-// OrderForDevices sorts the pods of each host so that all get their devices when bound in this order. Other pods keep their positions.
+// OrderForDevices sorts the pods of each host so that all pods get their devices when they are bound in this order. Other pods keep their
+// positions.
 func (t *Trial) OrderForDevices(list []state.Binding) []state.Binding {
 	a := t.NewDeviceAdmission()
 	if a == nil {
@@ -312,7 +320,8 @@ func (t *Trial) OrderForDevices(list []state.Binding) []state.Binding {
 	return inOrder(list, loads, func(class int32) bool { return len(a.claimsOf(class)) > 0 })
 }
 
-// inOrder sorts the bindings of each host by the host's order of pods. Only bindings of classes for which about returns true are moved.
+// inOrder sorts the bindings of each host by the host's order of pods in the list orders. It moves only bindings of classes for which the
+// function about returns true.
 func inOrder(list []state.Binding, orders [][]int32, about func(class int32) bool) []state.Binding {
 	stages := map[[2]int32]state.Binding{}
 	for _, b := range list {
@@ -336,8 +345,8 @@ func inOrder(list []state.Binding, orders [][]int32, about func(class int32) boo
 	return out
 }
 
-// allowed returns the types of a new node on which its pods, given by their classes in order, get their devices, or all types if there is
-// no such type.
+// allowed returns the instance types of a new node on which all its pods get their devices, or all types if there is no such type. classes
+// has the pods' classes in order.
 func (a *deviceAdmission) allowed(c *market.Catalog, node *planning.NewNode, classes []int32) []planning.InstanceTypeOption {
 	options := node.InstanceTypes
 	byName := a.byName[c]
@@ -358,9 +367,9 @@ func (a *deviceAdmission) allowed(c *market.Catalog, node *planning.NewNode, cla
 	return options
 }
 
-// Options returns those types of a new node on which its pods get their devices. If these types are too few for the pool's minValues, it
-// returns all types. The type for which the order of its pods was found may not be the first: another type may cost the same, or may be
-// cheaper for the remaining pods.
+// Options returns the instance types of a new node on which its pods get their devices. If these types are too few for the pool's
+// minValues, it returns all types. The instance type for which the order of the pods was found need not be the first in the list: another
+// type may cost the same, or may be cheaper for the remaining pods.
 func (a *deviceAdmission) Options(node *planning.NewNode, pool int32, loads []state.Binding) []planning.InstanceTypeOption {
 	p := a.t.M.Pools[pool]
 	if len(node.InstanceTypes) < 2 {

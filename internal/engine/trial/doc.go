@@ -1,4 +1,5 @@
-// Package trial tries changes on a model: it records on which nodes pods are now, caches facts that follow from this, and undoes changes.
+// Package trial tries changes on a model: it records on which nodes pods are now, caches results that follow from these placements, and
+// undoes changes.
 //
 // The question: which changes have been made so far, which nodes can take more pods, and at which stages and sites could pods get new
 // nodes?
@@ -11,8 +12,8 @@
 // pods, or launch nodes in place of others. Each change is made through the state, whose log undoes it. Caches of the trial depend only on
 // the model, or the state updates them ([Trial] is notified when room changes).
 //
-// Running gangs that require one domain are moved in one of the ways that [WaysOf] returns: their pods become pending as the variant for
-// the target domain.
+// Running gangs that require one domain are moved by one of the joint moves that [WaysOf] returns. Their pods then become pending as pods
+// of the class for the target domain.
 //
 // The cost: the time for a change is proportional to the data that it changes. Type roomIndex finds the first node with room, in a given
 // order, in logarithmic time. It has a segment tree for each pair of resources and each kind of request.

@@ -37,7 +37,7 @@ func (t Gangs) QueueOf(class int32) []int32 {
 	return t.M.Classes[class].Pending
 }
 
-// Withheld lists the pods of gangs that have no place.
+// Withheld lists the pods of gangs that have no place, as indexes in Model.Pods.
 func (t Gangs) Withheld() []int32 {
 	x := t.M.Gangs
 	if x == nil {
@@ -67,8 +67,8 @@ func (t Gangs) withhold() {
 	t.S.Log.Commit()
 }
 
-// release makes all pods of the given pod's gang pending like other pods, if they are withheld. A caller that places a member is
-// responsible for the whole gang.
+// release makes all pods of the given pod's gang pending like other pods, if the gang is withheld. A caller that places a member of a gang
+// is responsible for the whole gang.
 func (t Gangs) release(key planning.PodKey) {
 	if x := t.M.Gangs; x != nil {
 		if number, ok := x.ByKey[key]; ok && t.S.Ways[number] == model.GangWithheld {

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// GangWay is a joint move of running gangs. It has the target domains of the gangs that require or prefer one domain. A nil GangWay is for
-// gangs that may be anywhere, and keeps none of their preferences.
+// GangWay is a joint move of running gangs. It contains the target domains of the gangs that require or prefer one domain. A nil GangWay is
+// for gangs that may be anywhere, and keeps none of the gangs' preferences.
 type GangWay struct {
 	// Number is the number of the move among all moves of the same gangs, from 1.
 	Number  int
@@ -27,7 +27,7 @@ const mostGangWays = 16
 
 // WaysOf returns the possible joint moves of the model's gangs, sorted by the number of kept preferences, lowest first. Moves that leave
 // gangs in their domains come before other moves. If no gang requires a domain and no preference is kept, the move is nil. If a gang has no
-// domain or has pending members, there is no move.
+// domain or has pending members, the list is empty.
 func WaysOf(m *model.Model, gangs []*planning.Gang) []*GangWay {
 	ways := []*GangWay{nil}
 	for _, gang := range gangs {
@@ -62,7 +62,7 @@ func Wishes(ways []*GangWay, q planning.Query) int {
 	return ways[len(ways)-1].kept()
 }
 
-// Keeping returns those elements of ways that keep exactly this number of preferred domains. The ways must come from WaysOf.
+// Keeping returns the joint moves that keep exactly this number of preferred domains. The list ways must come from WaysOf.
 func Keeping(ways []*GangWay, kept int) []*GangWay {
 	from := slices.IndexFunc(ways, func(w *GangWay) bool { return w.kept() >= kept })
 	if from < 0 {
@@ -99,7 +99,8 @@ func requires(gang *planning.Gang) bool {
 	return slices.ContainsFunc(gang.Topology, func(t planning.GangTopology) bool { return t.Policy != planning.GangTopologyPreferred })
 }
 
-// with returns the joint move w with the move of one more gang. w may be nil. The result is nil if all of these gangs may go anywhere.
+// The method with returns a joint move that consists of the joint move w and the move of one more gang. w may be nil. The result is nil if
+// all these gangs may be anywhere.
 func (w *GangWay) with(gang *planning.Gang, move *model.GangMove, number int) *GangWay {
 	if w == nil && len(move.Domains) == 0 {
 		return nil
@@ -118,7 +119,8 @@ func (w *GangWay) with(gang *planning.Gang, move *model.GangMove, number int) *G
 	return out
 }
 
-// as returns a function that maps a pod to the class as which it becomes pending, or nil if pods keep their own class.
+// The method as returns a function that maps a pod to the class to which the pod belongs when it becomes pending. It returns nil if pods
+// keep their own class.
 func (w *GangWay) as() func(pod *corev1.Pod, class int32) int32 {
 	if w == nil {
 		return nil

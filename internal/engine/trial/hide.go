@@ -12,14 +12,14 @@ func (t *Trial) Hide(name string) (pods int, err error) {
 	return t.HideMoving(name, func(*corev1.Pod) bool { return true })
 }
 
-// HideMoving does the same as Hide, but only the pods for which moves returns true become pending. The other pods need no other place,
-// because they stay until they end or are never evicted. moves is not called for pods of DaemonSets and static pods.
+// HideMoving does the same as Hide, but only the pods for which moves returns true become pending. The other pods need no other node,
+// because they run until they end or are never evicted. moves is not called for pods of DaemonSets and static pods.
 func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int, err error) {
 	return GangsOf(t).HideIn(name, moves, nil)
 }
 
-// HideIn does the same as Trial.HideMoving for nodes of gangs that are moved together: pods of gangs that require one domain become pending
-// for the target domain of way. way is nil for pods without such gangs.
+// HideIn does the same as Trial.HideMoving for nodes with gangs that are moved together. Pods of gangs that require one domain become
+// pending for the target domain of the joint move way. way is nil if there are no such gangs.
 func (t Gangs) HideIn(name string, moves func(*corev1.Pod) bool, way *GangWay) (pods int, err error) {
 	i, ok := t.M.NodeIndex[name]
 	if !ok {
@@ -31,8 +31,8 @@ func (t Gangs) HideIn(name string, moves func(*corev1.Pod) bool, way *GangWay) (
 	return t.S.Hide(int32(i), moves, way.as()), nil
 }
 
-// Close keeps pods that are placed later off a node of the snapshot. Pods that are already on the node stay. If the name is unknown, it
-// returns an error and changes nothing. If the node is already closed or hidden, it returns no error.
+// Close closes a node of the snapshot, so that no further pods can be placed on it. Pods that are already on the node stay. If the name is
+// unknown, it returns an error and changes nothing. If the node is already closed or hidden, it returns no error.
 func (t *Trial) Close(name string) error {
 	i, ok := t.M.NodeIndex[name]
 	if !ok {

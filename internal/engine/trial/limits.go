@@ -7,9 +7,10 @@ import (
 )
 
 // SpareLimits returns the part of each pool's limits that the plan leaves unused, divided equally among the pool's new nodes for which
-// counted returns true. A NodeClaim may name instance types that exceed the planned type by this share. Even if the largest of its types is
-// launched for every NodeClaim, the limits are kept. Nodes that are being removed count as existing, because old and new nodes exist at the
-// same time. The result is indexed by pool and then like the pool's limits. An entry is nil for pools without limits or without such nodes.
+// counted returns true. A NodeClaim may name instance types that exceed the planned type by this share. Therefore the limits are kept even
+// if the largest allowed type is launched for every NodeClaim. Nodes that are being removed count as existing nodes, because old and new
+// nodes exist at the same time. The result is indexed by pool and then like the pool's limits. An entry is nil for pools without limits or
+// without such nodes.
 func (t *Trial) SpareLimits(counted func(i int) bool) [][]int64 {
 	m := t.M
 	out := make([][]int64, len(m.Pools))

@@ -20,7 +20,7 @@ import (
 type Places struct {
 	M       *model.Model
 	Options planning.PlaceOptions
-	// Lenient means that minValues of pools are ignored: see placeTogether.
+	// Lenient means that minValues of pools are ignored (with MinValuesBestEffort).
 	Lenient bool
 	// Cells, Sites and Assignments are cached while classes are placed.
 	Cells       *layout.Cells
@@ -29,7 +29,7 @@ type Places struct {
 	Assignments map[int32]map[int32][]nodepool.Assignment
 }
 
-// Begin clears the caches about possible new nodes. It returns false if there are no pods to place.
+// Begin clears the caches of possible new nodes. It returns false if classes is empty, so that there are no pods to place.
 func (t *Trial) Begin(classes []int32) bool {
 	if len(classes) == 0 {
 		return false
@@ -47,7 +47,7 @@ func (x *Places) begin(counts *topology.State) {
 	x.Sites, x.Varied, x.Assignments = map[int32][]offers.Site{}, map[int32][]offers.Site{}, map[int32]map[int32][]nodepool.Assignment{}
 }
 
-// rules returns the current rules for all places.
+// The method rules returns the current rules for the places of all classes.
 func (x *Places) rules() pricing.PlaceRules {
 	if x.Lenient {
 		return 0
@@ -55,7 +55,8 @@ func (x *Places) rules() pricing.PlaceRules {
 	return pricing.VarietyKept
 }
 
-// RulesFor returns the rules for all places plus those for the class: with ReservedStrict, pods that could use a reservation wait for one.
+// RulesFor returns the rules for the places of the class: the rules for all classes and, with ReservedStrict, the rule that pods which
+// could use a reservation must use one.
 func (x *Places) RulesFor(c *podclass.Class) pricing.PlaceRules {
 	if x.AwaitsReservation(c) {
 		return x.rules() | pricing.ReservedOnly
@@ -63,7 +64,7 @@ func (x *Places) RulesFor(c *podclass.Class) pricing.PlaceRules {
 	return x.rules()
 }
 
-// AwaitsReservation reports whether the class may only be placed on a reservation.
+// AwaitsReservation reports whether pods of the class may only be placed on nodes of a reservation.
 func (x *Places) AwaitsReservation(c *podclass.Class) bool {
 	return x.Options.Reserved == planning.ReservedStrict && slices.ContainsFunc(c.Stages, func(st int32) bool { return reservedFor(x.M, st, c.Requests) })
 }
@@ -95,7 +96,7 @@ func (x *Places) Sells(c *layout.Cells, stage, cell int32, need []int64) bool {
 	return slices.ContainsFunc(x.SitesOf(c, stage, x.Sites), func(s offers.Site) bool { return s.Cell == cell && resources.Fits(need, s.Alloc) })
 }
 
-// SitesOf lists a stage's sites, sorted by price. The list is computed once per trial and stage.
+// SitesOf lists a stage's sites, sorted by price. The list is cached until the next call of Begin.
 func (x *Places) SitesOf(c *layout.Cells, stage int32, cache map[int32][]offers.Site) []offers.Site {
 	return x.ListSites(c, stage, x.rules(), cache)
 }
@@ -111,7 +112,7 @@ func (x *Places) ListSites(c *layout.Cells, stage int32, rules pricing.PlaceRule
 	return list
 }
 
-// StrictVariety reports whether the pool's minValues must be met now.
+// StrictVariety reports whether the pool has minValues that nodes must meet now (see Lenient).
 func (x *Places) StrictVariety(p *nodepool.Pool) bool {
 	return len(p.Variety) > 0 && !x.Lenient
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// PodQueues returns the pods of each class one after another: first the snapshot's pending pods, then the pods of hidden nodes.
+// PodQueues returns the pods of each class one after another. The snapshot's pending pods come first, then the pods of hidden nodes.
 type PodQueues struct {
 	t    *Trial
 	Next []int
@@ -26,7 +26,7 @@ func NewPodQueues(t *Trial) *PodQueues {
 	return q
 }
 
-// Take appends the next n pods of the class to into.
+// Take appends the names of the next n pods of the class to the list into.
 func (q *PodQueues) Take(into []planning.PodKey, class int32, n int) []planning.PodKey {
 	for range n {
 		pod := q.One(class)

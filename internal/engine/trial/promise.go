@@ -15,7 +15,7 @@ func VictimsOn(m *model.Model, n *existing.Node, priority int32) []existing.Pod 
 	})
 }
 
-// promiseRoom counts room of preempted pods as free if pods that are nominated for the node need it.
+// promiseRoom counts the room of preempted pods as free if pods that are nominated for the node need this room.
 func (t *Trial) promiseRoom() {
 	m := t.M
 	type promise struct{ needs, victims []int64 }

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Sizes returns a function that measures requests by their share of all free resources of the nodes.
+// Sizes returns a function that measures the size of requests: their share of the free resources of all the given nodes.
 func (t *Trial) Sizes(nodes []int32) func([]int64) float64 {
 	total := make([]float64, t.M.Resources.Len())
 	for _, i := range nodes {
@@ -30,38 +30,38 @@ func (t *Trial) Sizes(nodes []int32) func([]int64) float64 {
 	}
 }
 
-// roomIndex finds nodes of the snapshot with room for a pod without checking all nodes. For each group of nodes that accept the same shapes
-// it has a tree over the nodes in a given order. An inner entry of the tree has, for each resource, the largest free amount of the nodes
-// below it. A trial updates it when pods are placed, nodes are hidden and changes are undone.
+// roomIndex finds nodes of the snapshot with room for a pod without checking all nodes. For each group of nodes that accept the same
+// shapes, it has a tree over the nodes in a given order. An inner entry of the tree has, for each resource, the largest free amount of the
+// nodes below the entry. A trial updates its roomIndex when pods are placed, nodes are hidden and changes are undone.
 type roomIndex struct {
 	trees []roomTree
-	// rank has each node's position in the order, or -1.
+	// rank has each node's position in the order, or -1 if the order lacks the node.
 	rank []int32
 	// leaf has each node's index in its group's tree.
 	leaf []int32
 	// size has, for each class, the share of all free resources that one pod uses. It is used to sort by size.
 	size []float64
-	// need has, for each class, a number that identifies its requests: it is the same for classes with equal requests. needs is the number
-	// of distinct requests.
+	// need has, for each class, a number that identifies its requests. Classes with equal requests have the same number. needs is the
+	// number of distinct requests.
 	need  []int32
 	needs int
 }
 
 // roomTree is the tree of one group. It caches searches that are repeated. With several resources, the largest amounts in an inner entry
-// may suggest room that no single node has, so a search must check many entries.
+// may come from different nodes, so that no single node has room. Therefore a search may have to check many entries.
 type roomTree struct {
 	nodes []int32
 	resources.MaxTree
 	// known has, for each need, the point where a search starts. It is nil before the first search.
 	known []startingPoint
-	// grown lists the leaves that have gained room, oldest first. A full list is emptied: forgotten counts the entries that were removed in
-	// this way.
+	// grown lists the leaves that have gained room, oldest first. When the list is full, it is emptied. forgotten is the total number of
+	// entries that were removed in this way.
 	grown     []int32
 	forgotten int
 }
 
-// startingPoint says that no leaf with an index below at had room at an earlier time. grown identifies this time: it is the number of times
-// that leaves had gained room before.
+// startingPoint records the result of a search at an earlier time: no leaf with an index below the field at had room. The field grown
+// identifies this time: it is the number of times that leaves had gained room until then.
 type startingPoint struct {
 	at    int32
 	grown int
@@ -139,8 +139,8 @@ func (tree *roomTree) write(leaf int, t *Trial, node int32) (grew bool) {
 	return grew
 }
 
-// start returns the index of the first leaf that may have room for the need, or -1. It does not check leaves again that are known to have
-// no room.
+// start returns the index of the first leaf that may have room for the need, or -1. It skips leaves that, by the result of an earlier
+// search, have no room.
 func (x *roomIndex) start(tree *roomTree, number int32, need []int64) int {
 	if tree.known == nil {
 		tree.known = make([]startingPoint, x.needs)
@@ -163,7 +163,7 @@ func (x *roomIndex) start(tree *roomTree, number int32, need []int64) int {
 	return at
 }
 
-// update updates the tree for a node's free amounts.
+// update writes a node's current free amounts to the tree of its group.
 func (x *roomIndex) update(t *Trial, node int32) {
 	if x.rank[node] < 0 {
 		return
@@ -180,14 +180,14 @@ func (x *roomIndex) update(t *Trial, node int32) {
 	tree.PullFrom(int(leaf))
 }
 
-// cursor visits the nodes of one group that have room for a need, in order.
+// cursor visits, in order, the nodes of one group that have room for a need. at is the index of the current leaf of the tree.
 type cursor struct {
 	tree *roomTree
 	at   int
 }
 
-// First returns the first node, by rank, that has room for a pod of the class, is in a group with at least the given fit (if exactly is
-// set, with exactly this fit), and for which take returns true. It returns -1 if there is no such node.
+// First returns the first node, by rank, that has room for a pod of the class and for which take returns true. It considers only groups of
+// nodes with at least the given fit or, if exactly is set, with exactly this fit. It returns -1 if there is no such node.
 func (x *roomIndex) First(m *model.Model, class int32, need []int64, fit uint32, exactly bool, take func(node int32) bool) int32 {
 	c := m.Classes[class]
 	var open []cursor

@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// StagesFor returns the class's stages under the trial's options. If preferences are ignored or too expensive to keep, it leaves out the
-// stages that keep them.
+// StagesFor returns the class's stages under the trial's options. It leaves out stages that keep preferences if preferences are ignored or
+// are too expensive to keep.
 func (x *Places) StagesFor(c *podclass.Class) []int32 {
 	if len(c.Stages) < 2 || x.M.Stages[c.Stages[0]].Kept == 0 {
 		return c.Stages

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// Trial tries changes on a Model: nodes can be hidden and their pods placed elsewhere, and all of this can be undone. It is the only
+// Trial tries changes on a Model: nodes can be hidden and their pods placed on other nodes, and all changes can be undone. It is the only
 // constraint engine of the library: Solve makes a trial and places the pending pods; disruption uses a trial to find the effect of removing
 // a node. A new trial starts with the snapshot's nodes. Nothing is hidden, and the pending pods are not placed.
 //
@@ -22,10 +22,10 @@ type Trial struct {
 	// Parted are the groups of pods that share claims and were removed from their nodes because some of the pods had no place. It is nil if
 	// there are no such groups.
 	Parted sets.Set[string]
-	// NewOnly means that Place uses neither nodes of the snapshot nor new nodes with numbers below fresh: see PlaceNew.
+	// NewOnly means that Place uses neither nodes of the snapshot nor new nodes with numbers below Fresh.
 	NewOnly bool
 	Fresh   int
-	// RoomOnly means that Place does not assume that reachable domains stay empty: see roomFirst.
+	// RoomOnly means that Place does not use the placements of PlaceTightly, which assume that domains without nodes stay empty.
 	RoomOnly bool
 	// Rooms finds nodes with room in the order given to Rank. It is nil if there is no order.
 	Rooms *roomIndex
@@ -38,7 +38,7 @@ type Trial struct {
 	// Packings caches packings. It is nil unless a caller sets it.
 	Packings *Packings
 	// Settled is a point in the trial: all new nodes opened before it were replaced by the cheapest nodes that hold their pods. Callers
-	// that place one group of pods after another set it; otherwise it is nil.
+	// that place one group of pods after another set it. Without such a caller it is nil.
 	Settled *state.Mark
 	// queues has the queues for the current pending states of gangs. It is nil until it is needed.
 	queues *gangQueues
@@ -61,13 +61,13 @@ func New(m *model.Model) *Trial {
 	return t
 }
 
-// Add places pods on a host. The caller must have checked that they may run there.
+// Add places pods on a host. The caller must have checked that the pods may run there.
 func (t *Trial) Add(p state.Binding) {
 	t.Proof = nil
 	t.S.Place(p)
 }
 
-// Restore repeats a record in the current state.
+// Restore repeats the placements of a record in the current state.
 func (t *Trial) Restore(w state.Record) {
 	if len(w.Bindings) > 0 {
 		t.Proof = nil

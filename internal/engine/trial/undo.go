@@ -13,15 +13,15 @@ type Mark struct {
 	proof *Proof
 }
 
-// ErrStaleMark is returned by Trial.Rollback for a mark to which the trial can't return: a Commit came after it, it was undone itself, or
-// it belongs to another trial. Take a new mark after Commit, and after a rollback to an earlier mark.
+// ErrStaleMark is returned by Trial.Rollback for a mark to which the trial can't return. Either a Commit came after the mark, or the mark
+// itself was undone, or the mark belongs to another trial. Take a new mark after Commit, and after a rollback to an earlier mark.
 var ErrStaleMark = errors.New("the trial cannot roll back to this mark: take a new mark after Commit, and after a rollback to an earlier mark")
 
 // Mark returns a mark of the current point.
 func (t *Trial) Mark() Mark { return Mark{t, t.S.Log.Now(), t.Proof} }
 
-// Rollback undoes everything since the mark, in reverse order. For a mark that is no longer valid it does nothing and returns ErrStaleMark.
-// The caller must not continue as if everything had been undone.
+// Rollback undoes all changes since the mark, in reverse order. For a mark that is no longer valid it does nothing and returns
+// ErrStaleMark. In this case, the caller must not continue as if the changes had been undone.
 func (t *Trial) Rollback(to Mark) error {
 	if to.of != t {
 		return ErrStaleMark
@@ -43,5 +43,5 @@ func (t *Trial) Undo(to Mark) {
 	}
 }
 
-// Commit makes everything done so far permanent: it can't be rolled back any more. Earlier marks are no longer valid.
+// Commit makes all changes so far permanent, so that they can no longer be rolled back. Earlier marks are no longer valid.
 func (t *Trial) Commit() { t.S.Log.Commit() }

@@ -8,8 +8,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Waiting returns the names of at most most pending pods. Pods of hidden nodes come first, beginning with the node that was hidden last.
-// The snapshot's pending pods follow. If only some pods of a class are placed, these are the pods that were hidden first.
+// Waiting returns the names of pending pods; the parameter most is the maximum number of names. Pods of hidden nodes come first, beginning
+// with the node that was hidden last. The snapshot's pending pods follow. If only some pods of a class are placed, Waiting leaves out the
+// pods that were hidden first.
 func (t *Trial) Waiting(most int) []planning.PodKey {
 	if most = min(most, GangsOf(t).WaitingPods()); most == 0 {
 		return nil
@@ -65,16 +66,17 @@ func (t *Trial) WaitingClasses() []int32 {
 	return out
 }
 
-// Ruled reports whether any pod has a rule about the nodes of other pods. Without such rules, pods that were placed in one order can be
+// Ruled reports whether the model has rules about the nodes of other pods. Without such rules, pods that can be placed in one order can be
 // placed in any order.
 func (t *Trial) Ruled() bool { return t.S.Topology != nil }
 
-// Expect reserves memory for pods that will be hidden and placed, so that this memory need not grow in small steps.
+// Expect reserves memory for pods that will be hidden and placed, so that the trial's lists need not grow in small steps.
 func (t *Trial) Expect(pods int) {
 	t.S.Expect(pods)
 }
 
-// WaitingClass returns the class of a pod of a hidden node, or of a pending pod of the snapshot, if pods of this class are pending.
+// WaitingClass returns the class of a pod of a hidden node, or of a pending pod of the snapshot. It returns an error if no pods of this
+// class are pending.
 func (t *Trial) WaitingClass(key planning.PodKey) (int32, error) {
 	GangsOf(t).release(key)
 	class, ok := t.names.class(t.M, t.S.Freed, key)
@@ -92,7 +94,7 @@ func notWaiting(key planning.PodKey) error {
 // they were opened.
 func (t *Trial) NewNodes() int { return len(t.S.Planned) }
 
-// Filled returns the numbers of the new nodes that have pods, from number from on.
+// Filled returns the numbers of the new nodes that have pods, without numbers below the parameter from.
 func (t *Trial) Filled(from int) []int {
 	var out []int
 	for i := from; i < len(t.S.Planned); i++ {
@@ -113,8 +115,8 @@ func (t *Trial) Drop(number int) (pods int, err error) {
 	return t.S.Drop(number), nil
 }
 
-// Grown returns the numbers of the new nodes that existed at the mark and have received pods since, in ascending order. The mark must be
-// valid.
+// Grown returns, in ascending order, the numbers of the new nodes that existed at the mark and have received pods after it. The mark must
+// be valid.
 func (t *Trial) Grown(since Mark) []int {
 	first := len(t.M.Nodes) + len(t.S.Planned) - t.S.Log.OpenedSince(since.At)
 	var out []int

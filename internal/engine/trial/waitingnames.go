@@ -6,8 +6,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// waitingNames maps the names of pods to their classes. It contains the pending pods of a snapshot and the pods of hidden nodes. It grows
-// with the list of freed pods that is passed to class, and forget shrinks it with this list.
+// waitingNames maps the names of pods to their classes. It contains the pending pods of a snapshot and the pods of hidden nodes (the freed
+// pods). The method class adds pods that are new in the list of freed pods, and the method forget removes pods that are no longer in the
+// list.
 type waitingNames struct {
 	classes map[planning.PodKey]int32
 	indexed int // the number of freed pods that are in classes
@@ -36,7 +37,7 @@ func (x *waitingNames) begin(m *model.Model) {
 	for i := range m.Nodes {
 		pods += len(m.Nodes[i].Movable)
 	}
-	x.classes = make(map[planning.PodKey]int32, pods) // with space for movable pods: a caller that executes a plan moves most of them
+	x.classes = make(map[planning.PodKey]int32, pods) // with space for movable pods, because a caller that executes a plan moves most of these
 	for class, c := range m.Classes {
 		if c.Invalid != nil {
 			continue
@@ -52,7 +53,7 @@ func (x *waitingNames) begin(m *model.Model) {
 const mostRecent = 256
 
 // recent returns the pod if it is one of the last freed pods, or nil. Most pods are placed right after their node was hidden, in the order
-// in which they were on it.
+// in which the node's pods were listed.
 func (x *waitingNames) recent(freed []existing.Pod, key planning.PodKey) *existing.Pod {
 	last := len(freed) - 1
 	for i, n := min(x.last+1, last), 0; i >= 0 && n < mostRecent; n++ {
@@ -67,7 +68,7 @@ func (x *waitingNames) recent(freed []existing.Pod, key planning.PodKey) *existi
 	return nil
 }
 
-// forget removes the freed pods with index >= left. Their nodes are not hidden any more.
+// forget removes the freed pods with an index >= left, because the nodes of these pods are no longer hidden.
 func (x *waitingNames) forget(freed []existing.Pod, left int) {
 	for ; x.indexed > left; x.indexed-- {
 		p := freed[:x.indexed][x.indexed-1]
