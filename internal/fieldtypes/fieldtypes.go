@@ -25,8 +25,8 @@ type Fault struct {
 	Message string
 }
 
-// Faults compares a JSON document with the type it was to be decoded into and returns every field that does not fit, in the order of the
-// names. Unknown fields are no faults. It returns nil if the document is not JSON, or if all values fit.
+// Faults compares a JSON document with the type into which it could not be decoded. It returns every field whose value does not fit the
+// type, sorted by name. Unknown fields are no faults. It returns nil if the document is not JSON, or if all values fit.
 func Faults(document []byte, into reflect.Type) []Fault {
 	var root any
 	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(document, &root); err != nil {
@@ -82,7 +82,7 @@ func (d *diagnosis) pairs(value any, path string, visit func(key string, below a
 
 func (d *diagnosis) add(path, message string) { d.found = append(d.found, Fault{path, message}) }
 
-// leaf tries to decode one value on its own.
+// leaf tries to decode a single value, and records a fault if this fails.
 func (d *diagnosis) leaf(value any, t reflect.Type, path string) {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -132,7 +132,7 @@ func DecodesItself(t reflect.Type) bool {
 	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// Member finds the type of a struct's field by its name in JSON, also in embedded structs without a name of their own.
+// Member finds the type of a struct's field by the field's name in JSON. It also searches embedded structs that have no JSON name.
 func Member(t reflect.Type, name string) (reflect.Type, bool) {
 	for i := range t.NumField() {
 		field := t.Field(i)
@@ -150,10 +150,10 @@ func Member(t reflect.Type, name string) (reflect.Type, bool) {
 	return nil, false
 }
 
-// Wanter is a type with its own JSON form, which it names for a person, such as "a number or text".
+// Wanter is a type with its own JSON form. Wanted returns a description of this form for people, such as "a number or text".
 type Wanter interface{ Wanted() string }
 
-// Wanted returns a name of the type that people understand.
+// Wanted returns a name of the type for error messages.
 func Wanted(t reflect.Type) string {
 	if w, ok := reflect.New(t).Interface().(Wanter); ok {
 		return w.Wanted()

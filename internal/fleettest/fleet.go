@@ -74,7 +74,7 @@ func (f *Fleet) Type(name string) *cloudprovider.InstanceType {
 	return nil
 }
 
-// Node adds a node of the instance type with these pods, bought as the first offering of its type.
+// Node adds a node of the instance type with these pods. The node uses the first offering of the instance type.
 func (f *Fleet) Node(name, instanceType string, pods ...*corev1.Pod) *planning.Node {
 	since := Now().Add(-24 * time.Hour)
 	of, id := build.OfType(f.Type(instanceType), "", ""), build.ProviderID("cloud://"+name)
@@ -92,12 +92,12 @@ func (f *Fleet) Node(name, instanceType string, pods ...*corev1.Pod) *planning.N
 	return &f.Snapshot.Nodes[len(f.Snapshot.Nodes)-1]
 }
 
-// Pods returns n pods of a Deployment, named name-0, name-1 and so on. Each requests this number of cores.
+// Pods returns n pods of a Deployment, named name-0, name-1 and so on. Each pod requests this number of cores.
 func Pods(name string, n int, cores string) []*corev1.Pod {
 	return build.Pods(name, n, build.CPU(cores), build.Labels("app", name), build.OwnedBy("apps/v1", "ReplicaSet", name))
 }
 
-// Budget adds a PodDisruptionBudget for the pods of that name, which allows this number of evictions now.
+// Budget adds a PodDisruptionBudget for the pods with the label app of this value. It allows this number of evictions now.
 func (f *Fleet) Budget(app string, allowed int32) {
 	most := intstr.FromInt32(allowed)
 	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: app}}

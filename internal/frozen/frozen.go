@@ -6,8 +6,8 @@
 //	DRAWKNIFE_FROZEN=all go test ./internal/frozen ./scheduling ./disruption -run TestFrozen -timeout 1h # all of them
 //	go test ./scheduling -run TestFrozen -update -v                                                      # record again, all
 //
-// Random inputs are drawn by a number: Drawn(generator, 7) is the same in every run. They change if the generators change, or if rapid
-// draws in another way.
+// Random inputs are drawn by a number: Drawn(generator, 7) is the same in every run. The inputs change if the generators change, or if a
+// new version of rapid draws differently.
 package frozen
 
 import (
@@ -28,7 +28,8 @@ type Recording struct {
 	File string
 	// Count is the number of answers. Short is the number of answers that are compared unless DRAWKNIFE_FROZEN is "all".
 	Count, Short int
-	// Answer returns the name of answer i, which has no blanks, and the answer. The same i must give the same result.
+	// Answer returns the name of the answer with the number i, without blanks, and the answer itself. For the same i it must always return
+	// the same result.
 	Answer func(t *testing.T, i int) (name string, answer []byte)
 	// Update means that Check writes the file with all answers and logs the names of changed answers, instead of failing.
 	Update bool
@@ -69,7 +70,7 @@ func Drawn[T any](generate func(*rapid.T) T, number int) T {
 // line is the digest of an answer, with its name.
 type line struct{ name, digest string }
 
-// digest is short, because it need not protect against intentional collisions.
+// digest returns a short hash of the answer, because the hash need not protect against intentional collisions.
 func digest(answer []byte) string {
 	sum := sha256.Sum256(answer)
 	return hex.EncodeToString(sum[:6])
@@ -99,7 +100,7 @@ func changes(recorded map[string]string, got []line) []string {
 	return names
 }
 
-// listed returns the first names as text. The diff of the file shows all names.
+// listed returns a text with the first names. The diff of the file shows all names.
 func listed(names []string) string {
 	const most = 50
 	if more := len(names) - most; more > 0 {

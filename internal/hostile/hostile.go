@@ -17,13 +17,13 @@ import (
 //go:embed testdata
 var files embed.FS
 
-// Input is one input.
+// Input is one hostile input for a command.
 type Input struct {
 	// Name is the input's name for people.
 	Name string
 	// Large means that the input is generated only if a test asks for large inputs.
 	Large bool
-	// Write writes the input. It is nil if the input is the existing file Path, which never ends.
+	// Write writes the input. It is nil if the input is the existing file with the name Path, which never ends.
 	Write func(io.Writer) error
 	Path  string
 }
@@ -61,7 +61,7 @@ func Inputs() ([]Input, error) {
 	), nil
 }
 
-// repeated returns an input whose text repeats one part many times in its middle.
+// repeated returns an input with the text before, then the text part many times, and then the text after.
 func repeated(name string, large bool, before, part string, times int, after string) Input {
 	return Input{Name: name, Large: large, Write: func(w io.Writer) error {
 		const chunk = 1 << 16
@@ -80,7 +80,8 @@ func repeated(name string, large bool, before, part string, times int, after str
 	}}
 }
 
-// numbered returns a large input whose text repeats one part many times in its middle, each time with another number for %d.
+// numbered returns a large input that repeats the text part many times between the texts before and after. Each time it replaces %d in part
+// by another number.
 func numbered(name, before, part string, times int, after string) Input {
 	return Input{Name: name, Large: true, Write: func(w io.Writer) error {
 		var text strings.Builder

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// Computers differ, and a computer that also runs other programs can be several times slower than an hour ago. So the limit of processor
-// time is multiplied by a factor that says how slow the computer is now: the processor time of a fixed piece of work, divided by the time
-// that it usually takes.
+// Computers differ, and a computer that also runs other programs can be several times slower than an hour ago. Therefore the limit of
+// processor time is multiplied by a factor for the present speed of the computer. The factor is the processor time that a fixed piece of
+// work takes now, divided by the time that it usually takes (usualPace).
 const (
 	usualPace = 350 * time.Millisecond
-	// slowest limits the factor, so that a command that never ends is noticed on every computer.
+	// slowest is the maximum of the factor, so that a command that never ends is noticed on every computer.
 	slowest = 5
 	// The fixed piece of work fills a map with this number of texts, and writes to this amount of new memory. Parsers do similar work.
 	paceTexts = 500_000

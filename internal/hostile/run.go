@@ -16,11 +16,11 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of one run.
+// These constants are the limits of one run of a command. maxMemory is in bytes.
 const (
-	maxProcessor = 10 * time.Second // on a computer of usual speed; see bound
+	maxProcessor = 10 * time.Second // the processor time on a computer of usual speed; see bound
 	maxMemory    = 1 << 30
-	// freeBytes is the input size above which memory may grow with the input, up to largeFactor times its size.
+	// If an input is larger than freeBytes, the command may use up to largeFactor times the size of the input as memory.
 	freeBytes   = 64 << 20
 	largeFactor = 4
 	// endlessBytes is the number of bytes of an endless input that a command may read.
@@ -29,14 +29,15 @@ const (
 
 const (
 	child = "DRAWKNIFE_HOSTILE_CHILD"
-	// between separates the arguments in the environment variable child, because names of files may contain any other character.
+	// between separates the arguments in the environment variable child, because names of files may contain any character that is usually a
+	// separator.
 	between = "\x1f"
 )
 
 // Run runs a command with each input in a separate process. The name of the input's file replaces "FILE" in each of the command lines. The
 // command may refuse the input. It must not panic, use too much processor time or memory, or print control characters of a terminal.
 // command is the name of the test that calls Child. If all is true, Run also uses the large inputs, and runs all command lines with each
-// input. Otherwise it runs only the first command line.
+// input. If all is false, it runs only the first command line.
 func Run(t *testing.T, command string, all bool, lines ...string) {
 	inputs, err := Inputs()
 	if err != nil {
@@ -54,7 +55,7 @@ func Run(t *testing.T, command string, all bool, lines ...string) {
 	}
 }
 
-// RunOne does the same as Run, but only for the input of this name, with a command line that is used for no other input.
+// RunOne does the same as Run, but only for the input of this name and with the given command line.
 func RunOne(t *testing.T, name, command, line string) {
 	inputs, err := Inputs()
 	if err != nil {
@@ -82,7 +83,7 @@ func (input Input) feed(t *testing.T, command string, processor time.Duration, l
 }
 
 // RunNames is like Run, but with files that have hostile names: files that can't be read, and files that don't exist. A folder with all of
-// these files replaces "FOLDER". If all is false, it tries only a few names.
+// these files replaces "FOLDER" in the command lines. If all is false, RunNames tries only a few names.
 func RunNames(t *testing.T, command string, all bool, lines ...string) {
 	folder := t.TempDir()
 	names := []string{
@@ -108,7 +109,7 @@ func RunNames(t *testing.T, command string, all bool, lines ...string) {
 			}
 			for _, name := range names {
 				run(t, command, arguments(line, filepath.Join(folder, name)), 0, processor)
-				if !strings.Contains(line, "FILE/") { // a missing file in a missing folder
+				if !strings.Contains(line, "FILE/") { // with "FILE/", the command line would name a missing file in a missing folder
 					run(t, command, arguments(line, filepath.Join(folder, "no", name)), 0, processor)
 				}
 			}
@@ -125,8 +126,8 @@ func arguments(line, file string) []string {
 	return words
 }
 
-// Child returns the arguments of the command if Run has started this process. The process must then run the command and exit with its
-// status.
+// Child returns the arguments of the command, and true if Run has started this process. Such a process must run the command and exit with
+// the command's status.
 func Child() (args []string, ok bool) {
 	text, ok := os.LookupEnv(child)
 	return strings.Split(text, between), ok
@@ -150,7 +151,7 @@ func write(t *testing.T, input Input, file string) int64 {
 	return info.Size()
 }
 
-// run runs the command and checks the limits for an input of that size; processor is the limit of processor time.
+// run runs the command with an input of the given size in bytes, and checks the limits. processor is the limit of processor time.
 func run(t *testing.T, command string, args []string, size int64, processor time.Duration) {
 	t.Helper()
 	process := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+command+"$")

@@ -1,5 +1,5 @@
-// Package interrupt ends a command when its user interrupts it, and prints what the command has done so far. It is for commands that read,
-// compute and then write, and that hold no open resources.
+// Package interrupt ends a command when its user interrupts it, and prints which output the command has written so far. It is for commands
+// that read, compute and then write, and that need not release resources at the end.
 package interrupt
 
 import (
@@ -13,10 +13,10 @@ import (
 	"syscall"
 )
 
-// Status is the exit status of an interrupted command, the same as in shells.
+// Status is the exit status of an interrupted command. Shells use the same status.
 const Status = 130
 
-// Done describes what a command has done so far. The zero value means that nothing was done; it is safe for concurrent use.
+// Done records which output a command has written so far. The zero value means that nothing was written. Done is safe for concurrent use.
 type Done struct {
 	mu      sync.Mutex
 	printed bool
@@ -30,7 +30,7 @@ func (d *Done) Wrote(name string) {
 	d.files = append(d.files, name)
 }
 
-// Printing returns a writer that writes to w, and records that something was printed.
+// Printing returns a writer that writes to w, and records in d that something was printed.
 func (d *Done) Printing(w io.Writer) io.Writer { return printing{w, d} }
 
 type printing struct {
@@ -62,8 +62,8 @@ func (d *Done) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// Run runs a command and returns its exit status. On SIGINT or SIGTERM, Run prints on stderr what was done, and returns Status. The command
-// may still be running then. The program must then exit with the returned status.
+// Run runs a command and returns its exit status. On SIGINT or SIGTERM, Run prints on stderr what was done, and returns Status. At that
+// time the command may still be running, so the program must exit with the returned status.
 func Run(name string, stderr io.Writer, command func(*Done) int) int {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -75,8 +75,8 @@ func run(name string, stderr io.Writer, signals <-chan os.Signal, command func(*
 	return await(name, stderr, signals, command)
 }
 
-// Until runs a command and returns its exit status. If ctx ends first, Until prints on stderr what was done, and returns Status. The
-// command may still be running then. Use it in a program that handles the signal itself and then ends ctx.
+// Until runs a command and returns its exit status. If ctx ends first, Until prints on stderr what was done, and returns Status. At that
+// time the command may still be running. Until is for programs that handle the signal themselves and then end ctx.
 func Until(ctx context.Context, name string, stderr io.Writer, command func(*Done) int) int {
 	return await(name, stderr, ctx.Done(), command)
 }

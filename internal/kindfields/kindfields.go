@@ -1,4 +1,5 @@
-// Package kindfields records which fields of a kind the objects of a test set, so that a test fails if a new field is not tested.
+// Package kindfields records which fields of an API kind are set in the objects of a test. With it, a test fails if a new field of the kind
+// is not tested.
 package kindfields
 
 import (
@@ -52,8 +53,8 @@ func (f *Seen) note(v reflect.Value, path string) {
 	}
 }
 
-// Complete fails t for each field of the object's kind that was set in no noted object, except for fields at or below the given paths, such
-// as "spec.requirements[].minValues".
+// Complete fails t for each field of the object's kind that was not set in any object given to Note. It ignores fields at or below the
+// paths in except, such as "spec.requirements[].minValues".
 func (f *Seen) Complete(t testing.TB, object any, except ...string) {
 	t.Helper()
 	all := make(map[string]bool)
@@ -90,7 +91,7 @@ func paths(t reflect.Type, path string, into map[string]bool) {
 	}
 }
 
-// isLeaf reports whether a type is a single value: it has a method that encodes it, or no fields.
+// isLeaf reports whether values of a type are single values: the type has a method that encodes it, or it has no fields.
 func isLeaf(t reflect.Type) bool {
 	for _, writes := range []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()} {
 		if t.Implements(writes) || reflect.PointerTo(t).Implements(writes) {

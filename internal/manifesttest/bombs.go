@@ -13,8 +13,8 @@ func AliasBomb(n int) string {
 	return b.String()
 }
 
-// MergeBomb returns YAML with n mappings, each of which merges the mapping before it twice. The mappings stay small, but the work doubles
-// with each of them.
+// MergeBomb returns YAML with n mappings, each of which merges the mapping before it twice. The mappings stay small, but the work of the
+// parser doubles with each mapping.
 func MergeBomb(n int) string {
 	var b strings.Builder
 	name := func(i int) string { return "m" + strings.Repeat("m", i) }

@@ -15,7 +15,7 @@ import (
 // Word draws a text that is valid as any name or value.
 func Word() *rapid.Generator[string] { return rapid.StringMatching(`[a-z]{1,8}`) }
 
-// Time draws a moment as manifests write it, in seconds.
+// Time draws a time in whole seconds, as manifests write it.
 func Time() *rapid.Generator[metav1.Time] {
 	return rapid.Map(rapid.Int64Range(1, 4_000_000_000), func(seconds int64) metav1.Time { return metav1.NewTime(time.Unix(seconds, 0)) })
 }
@@ -41,8 +41,8 @@ func Metadata() *rapid.Generator[metav1.ObjectMeta] {
 	})
 }
 
-// UndrawnMetadata returns the fields that Metadata leaves out: fields that objects of a cluster don't have, and the inner fields of fields
-// that are copied unchanged.
+// UndrawnMetadata returns the paths of the fields that Metadata does not set: fields that objects of a cluster don't have, and fields
+// inside of fields that are copied unchanged.
 func UndrawnMetadata() []string {
 	return []string{
 		"apiVersion", "kind", "metadata.generateName", "metadata.namespace", "metadata.selfLink", "metadata.managedFields[].apiVersion",
@@ -76,7 +76,7 @@ func Resources() *rapid.Generator[corev1.ResourceList] {
 	})
 }
 
-// Requirements draws requirements of every operator that all generations have.
+// Requirements draws requirements with the operators that exist in all generations of the API.
 func Requirements() *rapid.Generator[[]corev1.NodeSelectorRequirement] {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) corev1.NodeSelectorRequirement {
 		r := corev1.NodeSelectorRequirement{

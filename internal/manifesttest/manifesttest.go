@@ -1,5 +1,5 @@
-// Package manifesttest contains the checks that the tests of every kind of the API share: that a manifest can be read and written again
-// without a change, by itself and through a scheme.
+// Package manifesttest contains the checks that the tests of every kind of the API use. They check that a manifest can be read and written
+// again without a change, directly and through a scheme.
 package manifesttest
 
 import (
@@ -25,7 +25,7 @@ type Object interface {
 
 // RoundTrip reads testdata/file strictly into o, an empty object. It fails t if Validate returns errors, or if the object differs after it
 // is written again, copied, or decoded through a scheme to which add adds its kind. If update is set, it writes o to the file, checks only
-// Validate, and returns false. Otherwise it returns true: the test can continue with o.
+// Validate, and returns false. If update is not set, it returns true, and the test can continue with o.
 func RoundTrip(t *testing.T, file string, o Object, add func(*runtime.Scheme) error, update bool) bool {
 	t.Helper()
 	path := filepath.Join("testdata", file)
@@ -91,8 +91,8 @@ func Seed(f *testing.F) {
 	}
 }
 
-// Reread reads any bytes strictly into o. If that succeeds, it writes o, reads the result into an empty object and writes that again; it
-// fails t if this can't be done or if the two results differ. It reports whether o was read.
+// Reread reads any bytes strictly into o. If it can read them, it writes o, reads the result into the empty object again, and writes this
+// object too. It fails t if one of these steps fails or if the two results differ. It reports whether it could read the bytes into o.
 func Reread(t *testing.T, manifest []byte, o, again runtime.Object) bool {
 	t.Helper()
 	if yaml.UnmarshalStrict(manifest, o) != nil {

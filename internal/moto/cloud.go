@@ -23,33 +23,34 @@ type Call struct {
 	// Body is the body of the request.
 	Body []byte
 
-	handled bool // a handler of HandleNext has used the call
+	handled bool // true if a handler of HandleNext has used the call
 }
 
-// Answer is the answer to a Call.
+// Answer is the HTTP answer to a Call.
 type Answer struct {
 	// Status is the status code of the HTTP answer.
 	Status int
 	// Body is the body of the answer.
 	Body []byte
-	// Cut ends the connection: before the answer if Body is empty, otherwise in the middle of Body.
+	// Cut means that the connection ends before the answer is complete: before the answer if Body is empty, or else in the middle of Body.
 	Cut bool
 	// Header is the header of the answer. Nil means the usual header of an XML answer.
 	Header http.Header
 }
 
-// Handler answers a call itself, or passes it on by calling next. The call then goes to the handlers that were added before this one, and
-// finally to moto.
+// Handler answers a call itself, or passes the call on by calling next. In this case, the call goes to the handlers that were added before
+// this handler, and finally to moto.
 type Handler func(call Call, next func(Call) Answer) Answer
 
 // Cloud is a moto server behind a proxy. It differs from moto in these points:
 //
-//   - As in EC2, CreateFleet with a client token that was used before gives the answer of the first call, or IdempotentParameterMismatch if
-//     the request is different. moto launches again.
-//   - GetProducts and DescribeCapacityReservations, which moto lacks, have empty answers until Handle sets others.
-//   - DescribeInstanceTypes as a dry run is refused with DryRunOperation, which says that it would succeed. moto returns all types.
-//   - moto needs seconds to describe its instance types, and they are the same after a reset. So they are requested once for all tests of a
-//     Server.
+//   - As in EC2, CreateFleet with a client token that was used before returns the answer of the first call, or IdempotentParameterMismatch
+//     if the request is different. moto alone would launch instances again.
+//   - GetProducts and DescribeCapacityReservations, which moto lacks, have empty answers until a handler for them is added.
+//   - DescribeInstanceTypes as a dry run is refused with DryRunOperation, which means that the call would succeed. moto alone would return
+//     all types.
+//   - moto needs seconds to describe its instance types, which are the same after a reset. Therefore they are requested only once for all
+//     tests of a Server.
 type Cloud struct {
 	proxy  *httptest.Server
 	target *url.URL
@@ -61,7 +62,7 @@ type Cloud struct {
 	fleets   map[string]fleet
 }
 
-// entry is a handler for an action.
+// entry is a handler with the action whose calls it handles.
 type entry struct {
 	action  string
 	handler Handler
@@ -105,7 +106,7 @@ func newCloud(t testing.TB, target *url.URL, f *facts) *Cloud {
 	c.Handle("DescribeSpotPriceHistory", func(call Call, next func(Call) Answer) Answer {
 		asked := call
 		asked.Form = maps.Clone(call.Form)
-		asked.Form.Del("StartTime") // always the current time
+		asked.Form.Del("StartTime") // this parameter is always the current time, so that it must not be part of the key
 		return f.remember(asked, func(Call) Answer { return next(call) })
 	})
 	c.proxy = httptest.NewServer(http.HandlerFunc(c.serve))
@@ -135,15 +136,16 @@ func Refusal(status int, code, message string) Answer {
 		`<Response><Errors><Error><Code>%s</Code><Message>%s</Message></Error></Errors><RequestID>injected</RequestID></Response>`, code, message)}
 }
 
-// Handle adds a handler for all calls of an action. Handlers are called in the reverse order of adding: the last one is called first.
+// Handle adds a handler for all calls of an action. Handlers are called in the reverse order in which they were added: the handler that was
+// added last is called first.
 func (c *Cloud) Handle(action string, h Handler) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.handlers = append(c.handlers, entry{action, h})
 }
 
-// HandleNext is like Handle, but only for the next calls; times is their number. After these calls, the handler passes all calls on. Each
-// call is used by at most one handler of HandleNext, so faults occur in the order in which they were added.
+// HandleNext is like Handle, but only for the next calls of the action; times is the number of these calls. After these calls, the handler
+// passes all calls on. Each call is used by at most one handler of HandleNext, so faults occur in the order in which they were added.
 func (c *Cloud) HandleNext(action string, times int, h Handler) {
 	left := times
 	c.Handle(action, func(call Call, next func(Call) Answer) Answer {
@@ -166,7 +168,8 @@ func (c *Cloud) Fail(action string, times, status int, code, message string) {
 	c.HandleNext(action, times, func(Call, func(Call) Answer) Answer { return Refusal(status, code, message) })
 }
 
-// Lose lets the next calls of an action succeed, but ends their connections before the answer.
+// Lose ends the connections of the next calls of an action before the answer, although the calls succeed. times is the number of these
+// calls.
 func (c *Cloud) Lose(action string, times int) {
 	c.HandleNext(action, times, func(call Call, next func(Call) Answer) Answer {
 		next(call)
@@ -174,7 +177,7 @@ func (c *Cloud) Lose(action string, times int) {
 	})
 }
 
-// CutOff ends the connections of the next calls of an action in the middle of the answer.
+// CutOff ends the connections of the next calls of an action in the middle of the answer. times is the number of these calls.
 func (c *Cloud) CutOff(action string, times int) {
 	c.HandleNext(action, times, func(call Call, next func(Call) Answer) Answer {
 		answer := next(call)
@@ -234,7 +237,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) {
 	c.write(w, answer)
 }
 
-// through calls the handlers of the chain, the last one first, and finally moto.
+// through passes the call through the handlers of the chain, beginning with the last handler, and finally to moto.
 func (c *Cloud) through(r *http.Request, chain []Handler, call Call) Answer {
 	if len(chain) == 0 {
 		return c.forward(r, call)
@@ -243,8 +246,8 @@ func (c *Cloud) through(r *http.Request, chain []Handler, call Call) Answer {
 	return chain[last](call, func(call Call) Answer { return c.through(r, chain[:last], call) })
 }
 
-// forward sends the call to moto. If a handler has changed the form, it sends the changed form: moto checks no signatures. It does not use
-// the request's context, because a cloud carries out a request even if the caller has stopped waiting.
+// forward sends the call to moto. If a handler has changed the form, it sends the changed form. This is possible because moto checks no
+// signatures. It does not use the request's context, because a cloud carries out a request even if the caller has stopped waiting.
 func (c *Cloud) forward(r *http.Request, call Call) Answer {
 	body := call.Body
 	if call.Form != nil {
@@ -257,7 +260,7 @@ func (c *Cloud) forward(r *http.Request, call Call) Answer {
 		return Refusal(http.StatusBadGateway, "Proxy", err.Error())
 	}
 	request.Header = r.Header.Clone()
-	request.Header.Del("Accept-Encoding") // uncompressed, because handlers read the answer
+	request.Header.Del("Accept-Encoding") // the answer must not be compressed, because handlers read it
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return Refusal(http.StatusBadGateway, "Proxy", err.Error())

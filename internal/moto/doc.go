@@ -1,5 +1,5 @@
 // Package moto starts a moto server (https://docs.getmoto.org), an independent simulation of AWS, for integration tests. A proxy in front
-// of it answers calls that moto lacks, and injects faults of a real cloud.
+// of moto answers calls that moto lacks, and injects faults of a real cloud.
 //
 //	var server moto.Server // of the test package
 //

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// onceForEachToken adds a rule of EC2 that moto lacks: a client token that was used before gives the first answer again, or an error if the
-// request differs.
+// onceForEachToken adds a rule of EC2 that moto lacks. For a client token that was used before, it returns the first answer again, or an
+// error if the request differs.
 func (c *Cloud) onceForEachToken(call Call, next func(Call) Answer) Answer {
 	token, request := call.Form.Get("ClientToken"), call.Form.Encode()
 	c.mu.Lock()
@@ -36,7 +36,7 @@ func (c *Cloud) onceForEachToken(call Call, next func(Call) Answer) Answer {
 	return answer
 }
 
-// override is one of the overrides in a request for a fleet, in the form of CreateFleet.
+// override is one of the overrides in the form of a CreateFleet request.
 type override struct {
 	prefix                     string // "LaunchTemplateConfigs.1.Overrides.2."
 	config, number             int

@@ -23,7 +23,7 @@ const ProgramVariable = "DRAWKNIFE_MOTO"
 // startTimeout is the maximum time until moto's first answer. It is long enough for a busy computer.
 const startTimeout = 2 * time.Minute
 
-// Server is one moto process that all tests of a package share. The zero value is ready and starts nothing yet.
+// Server is one moto process that all tests of a package share. The zero value is ready for use and has not started a process.
 type Server struct {
 	mu      sync.Mutex
 	command *exec.Cmd
@@ -84,7 +84,7 @@ func (s *Server) launch(ctx context.Context, program string) error {
 	}
 	port := strconv.Itoa(free[0])
 	s.target = &url.URL{Scheme: "http", Host: net.JoinHostPort("127.0.0.1", port)}
-	// The process runs longer than the test that starts it. So its end does not depend on a context: stop ends it.
+	// The process runs longer than the test that starts it. Therefore no context ends it. The method stop ends it.
 	s.command = exec.Command(program, "-H", "127.0.0.1", "-p", port)
 	ownGroup(s.command)
 	if err := s.command.Start(); err != nil {

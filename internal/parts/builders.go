@@ -22,7 +22,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Label keys, and a resource that few instance types have.
+// These constants are label keys, and a resource that only few instance types have.
 const (
 	ZoneKey     = corev1.LabelTopologyZone
 	ArchKey     = corev1.LabelArchStable
@@ -78,7 +78,7 @@ func Selector(pairs ...string) PodOption {
 	}
 }
 
-// NodeAffinity returns the pod's node affinity. It adds an empty one if the pod has none.
+// NodeAffinity returns the pod's node affinity. If the pod has no node affinity, it adds an empty node affinity.
 func NodeAffinity(p *corev1.Pod) *corev1.NodeAffinity {
 	if p.Spec.Affinity == nil {
 		p.Spec.Affinity = &corev1.Affinity{}
@@ -99,7 +99,7 @@ func In(key string, values ...string) corev1.NodeSelectorRequirement {
 	return Expression(key, corev1.NodeSelectorOpIn, values...)
 }
 
-// Required adds one term of required node affinity: one more alternative.
+// Required adds one term of required node affinity, which is one more alternative for the pod.
 func Required(expressions ...corev1.NodeSelectorRequirement) PodOption {
 	return func(p *corev1.Pod) {
 		a := NodeAffinity(p)
@@ -190,7 +190,7 @@ func Catalogue() []*cloudprovider.InstanceType {
 // PoolOption changes a NodePool.
 type PoolOption func(*scheduling.NodePool)
 
-// NodePool returns a NodePool that launches nodes of the catalog "types". Its key is that of a v1 NodePool.
+// NodePool returns a NodePool that launches nodes of the catalog "types". Its key is the key of a v1 NodePool.
 func NodePool(name string, options ...PoolOption) scheduling.NodePool {
 	np := scheduling.NodePool{Key: v1.NewPoolKey(name), Object: &v1.NodePool{}, Catalog: "types"}
 	np.Object.Name = name
@@ -334,7 +334,7 @@ func Cluster(parts ...any) *scheduling.Snapshot {
 		case []*cloudprovider.InstanceType:
 			types = append(types, x...)
 		default:
-			// This node has only a name, which describes the mistake. So Compile reports an error that contains the name.
+			// This node has only a name, which describes the mistake. Therefore Compile returns an error that contains the name.
 			s.Nodes = append(s.Nodes, scheduling.Node{Name: fmt.Sprintf("no part of a cluster: %T", part)})
 		}
 	}
@@ -348,7 +348,7 @@ func Cluster(parts ...any) *scheduling.Snapshot {
 	return s
 }
 
-// Place returns where a pod went: "new <type>/<zone>/<capacity type>", "on <node>" or "nowhere".
+// Place describes where the plan places the pod in the namespace "default": "new <type>/<zone>/<capacity type>", "on <node>" or "nowhere".
 func Place(p *scheduling.Plan, name string) string {
 	key := scheduling.PodKey{Namespace: "default", Name: name}
 	for i := range p.Existing {

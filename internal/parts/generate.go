@@ -16,8 +16,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Draw draws a number from 0 to n-1, all with the same probability. Rapid's own generators prefer small values, so rare features would be
-// too frequent and lists too short. A drawn zero stays zero, so that rapid still shrinks failures to the simplest snapshot.
+// Draw draws a number from 0 to n-1, all with the same probability. With rapid's own generators, which prefer small values, rare features
+// would be too frequent and lists too short. If rapid draws 0, Draw returns 0, so that rapid still shrinks failures to the simplest
+// snapshot.
 func Draw(t *rapid.T, n int) int {
 	x := rapid.Uint64().Draw(t, "draw")
 	if x == 0 {
@@ -34,7 +35,7 @@ func Draw(t *rapid.T, n int) int {
 // OneOf draws an element of the list.
 func OneOf[T any](t *rapid.T, list ...T) T { return list[Draw(t, len(list))] }
 
-// Chance is true with probability n/10.
+// Chance returns true with the probability n/10.
 func Chance(t *rapid.T, n int) bool { return Draw(t, 10) >= 10-n }
 
 // Number draws a number from lo to hi.
@@ -299,7 +300,7 @@ func RandomSnapshotOf(t *rapid.T, spec func(kind int) []PodOption) *scheduling.S
 	return s
 }
 
-// RandomCostModel draws a cost model with up to four terms, about half of them commitments.
+// RandomCostModel draws a cost model with up to four terms. About half of the terms are commitments.
 func RandomCostModel(t *rapid.T) *scheduling.CostModel {
 	out := &scheduling.CostModel{}
 	for i := range Number(t, 1, 4) {

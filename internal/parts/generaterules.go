@@ -55,8 +55,8 @@ func Matching(key, value string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
 }
 
-// Ruled adds random rules to the options of a kind of pod: topology spread, affinity and anti-affinity, host ports, volumes, a priority.
-// kind is the value of the label app of these pods. Other kinds have the values "k0", "k1" and so on.
+// Ruled adds random rules to the options of a kind of pod: topology spread, affinity and anti-affinity, host ports, volumes, and a
+// priority. kind is the value of the label app of these pods. Other kinds have the values "k0", "k1" and so on.
 func Ruled(t *rapid.T, kind string, options []PodOption) []PodOption {
 	group := OneOf(t, "g0", "g1")
 	options = append(options, Label("app", kind), Label("group", group))
@@ -121,8 +121,8 @@ func Ruled(t *rapid.T, kind string, options []PodOption) []PodOption {
 	return options
 }
 
-// Volume adds a claim with that volume binding mode to the pod. WithClaims then makes the claim. Either each pod has its own claim, or all
-// pods of the kind share one.
+// Volume makes the pod use a claim with the given volume binding mode. WithClaims adds the claim to the snapshot later. If shared is true,
+// all pods of the kind share one claim. If it is false, each pod has its own claim.
 func Volume(mode string, shared bool, kind string) PodOption {
 	return func(p *corev1.Pod) {
 		claim := "of-" + p.Name
@@ -167,7 +167,7 @@ func WithClaims(t *rapid.T, s *scheduling.Snapshot) {
 	}
 }
 
-// MakeClaims adds the missing claims of a pod, and their volumes. If the pod runs, its claims are bound.
+// MakeClaims adds the missing claims of a pod, and their volumes. If runs is true, the claims are bound.
 func MakeClaims(s *scheduling.Snapshot, p *corev1.Pod, runs bool) {
 	for _, v := range p.Spec.Volumes {
 		if v.PersistentVolumeClaim == nil {

@@ -21,8 +21,8 @@ type Assignment struct {
 	ExistingFrom, PlannedFrom [][]int32
 }
 
-// Assigned returns where the trial has placed pods so far. It is like Placed, but without details of new nodes. For pods of one class that
-// were hidden together, the assignment does not depend on placements that were undone.
+// Assigned returns where the trial has placed pods so far. It is like Placed, but without details of new nodes. Pods of one class that were
+// hidden together are assigned to nodes together, regardless of earlier placements and of undone changes.
 func (t *Trial) Assigned() *Assignment {
 	m := t.M
 	r := state.PodsOf(&t.S)

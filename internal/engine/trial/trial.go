@@ -25,7 +25,7 @@ type Trial struct {
 	// NewOnly means that Place uses neither nodes of the snapshot nor new nodes with numbers below Fresh.
 	NewOnly bool
 	Fresh   int
-	// RoomOnly means that Place does not use the placements of PlaceTightly, which assume that domains without nodes stay empty.
+	// RoomOnly means that spread constraints always count domains in which a node could be launched: see State.Binding of package topology.
 	RoomOnly bool
 	// Rooms finds nodes with room in the order given to Rank. It is nil if there is no order.
 	Rooms *roomIndex

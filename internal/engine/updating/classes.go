@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// settle removes kinds without pods, and the rules that only these kinds stated. It returns false if the last pod that requested some
-// resource was removed.
+// settle removes kinds without pods, and the rules that only these kinds stated. It returns false if no pod requests some resource of the
+// model any more.
 func (u *update) settle() bool {
 	k := u.memo
 	for at, name := range u.was.Resources.Names {
@@ -42,7 +42,7 @@ func (u *update) settle() bool {
 	return true
 }
 
-// merge moves the pods of kinds to other kinds. into has the new kind of each kind that now equals another.
+// merge moves all pods of some kinds to other kinds. The map into has, for each kind that now equals another kind, this other kind.
 func (u *update) merge(into map[int32]int32) {
 	k := u.memo
 	for n := range k.kinds {
@@ -124,7 +124,7 @@ func (u *update) changeClasses() {
 	u.readSamples()
 }
 
-// readSamples reads a class again from its first pod if a different pod was the first before.
+// readSamples reads classes again whose first pod has changed.
 func (u *update) readSamples() {
 	m := u.next
 	if len(u.resampled) == 0 || u.regrouped {
@@ -148,7 +148,7 @@ func nilIfEmpty(list []int32) []int32 {
 	return list
 }
 
-// changeSamples finds the first pod of each kind that has lost or gained pods.
+// changeSamples finds the first pod of each kind that has lost or gained pods. It returns false if the snapshot must be compiled.
 func (u *update) changeSamples() bool {
 	k := u.memo
 	lost := make(map[int32]bool)
@@ -198,14 +198,14 @@ func (u *update) changeSamples() bool {
 			continue
 		}
 		if u.was.Classes[kd.Class].Invalid != nil || resources.CheckPod(sample) != nil {
-			return false // errors would name the old sample pod
+			return false // the errors of the class would name the old sample pod
 		}
 		u.resampled = append(u.resampled, kind)
 	}
 	return true
 }
 
-// findSamples finds the new first pod of the kinds in lost, which have lost their first pod.
+// findSamples finds the new first pod of the kinds in the map lost, which may have lost their first pod, and stores it in samples.
 func (u *update) findSamples(lost map[int32]bool, samples map[int32]*corev1.Pod) {
 	k := u.memo
 	want := make([]bool, len(k.kinds))

@@ -12,11 +12,12 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 )
 
-// An Update reads gangs again after the kinds of all pods are known. The variants of members for domains are counted as members of their
-// kinds. So a kind is removed, like a kind without pods, if only variants that are no longer needed belonged to it. Data that most updates
-// leave unchanged are reused: which pods are members, the nodes without members, the domains that new nodes could be in, and the variants.
+// An Update reads gangs again after the kinds of all pods are known. For each domain, a gang's members have variants: pods that also
+// require the domain. The variants are counted as members of their kinds. If only variants belonged to a kind and none of them is needed
+// any more, the kind is removed like a kind without pods. Data that most updates leave unchanged are reused: which pods are members, the
+// nodes without members, the domains that new nodes could be in, and the variants.
 
-// countVariants adds the variants of members for domains to the members of their kinds.
+// countVariants counts the variants of gang members as members of their kinds.
 func (k *memo) countVariants() {
 	for like, pod := range k.gangs.Variants {
 		k.kinds[like].Members++
@@ -51,7 +52,7 @@ func (p *updatedPods) variant(original, pod *corev1.Pod) int32 {
 	return k.addKind(podclass.NewKind(pod, u.writer, rulesOf, false, err))
 }
 
-// changeGangs reads the gangs of the update's snapshot. It returns false if they must be compiled.
+// changeGangs reads the gangs of the update's snapshot. It returns false if the snapshot must be compiled.
 func changeGangs(u *update) bool {
 	k, s, was := u.memo, u.snapshot, u.memo.gangs
 	u.next.Gangs = nil
@@ -81,14 +82,15 @@ func changeGangs(u *update) bool {
 	return true
 }
 
-// sameLabels reports whether nodes have the same labels as before, and no node was added or removed.
+// sameLabels reports whether all nodes have the same labels as in the previous snapshot, and no node was added or removed.
 func sameLabels(u *update) bool {
 	return len(u.gone) == 0 && !slices.ContainsFunc(u.changed, func(c changedNode) bool {
 		return c.was < 0 || !maps.Equal(existing.LabelsOf(u.was.Nodes[c.was].Source), existing.LabelsOf(&u.snapshot.Nodes[c.at]))
 	})
 }
 
-// swapVariants records the pods from which variants were read before, and the pods from which they are read now. was and now may be nil.
+// swapVariants records the changed variants of gang members: variants that only the old record was has, and variants that only the new
+// record now has. Both records may be nil.
 func swapVariants(u *update, was, now *model.GangRecord) {
 	is := map[*corev1.Pod]int32{}
 	for like, pod := range now.Variants {

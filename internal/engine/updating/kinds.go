@@ -51,7 +51,7 @@ func (u *update) reviseKinds() {
 			case topology.Exclusive:
 				return slices.Contains(x.PortMembership(&pod.Spec), g)
 			case topology.Together:
-				return false // its members use claims, and kinds with claims are checked separately
+				return false // the members of such a group use claims, and kinds with claims are checked separately
 			}
 			return x.Groups[g].Selects(pod)
 		})
@@ -89,7 +89,8 @@ func (u *update) reviseKinds() {
 	x.ForgetFresh()
 }
 
-// revise changes the kind of an existing pod to now. was is the index in u.was.Nodes of its unchanged node, or -1.
+// revise changes the kind of an existing pod to the kind with the number now. The parameter was is the index of the pod's unchanged node in
+// u.was.Nodes, or -1.
 func (u *update) revise(pod *corev1.Pod, at *seat, was, now int32) {
 	k := u.memo
 	if now == at.kind {
@@ -108,8 +109,8 @@ func (u *update) revise(pod *corev1.Pod, at *seat, was, now int32) {
 	}
 }
 
-// eachPlace calls f for the existing pods that have not moved. It passes their seats, the index of their unchanged node or -1, and whether
-// they are placeholders.
+// eachPlace calls f for the existing pods that have not moved. It passes the pod's seat, the index of its unchanged node or -1, and whether
+// the pod is a placeholder.
 func (u *update) eachPlace(f func(pod *corev1.Pod, at *seat, was int32, placeholder bool)) {
 	for i, pod := range u.next.Pods {
 		if u.waiting[i].kind != noKind {

@@ -13,28 +13,29 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// memo is the record that Update keeps with a model to determine the effect of a change. It says which pods are in each class, where they
-// are, and which other parts of the model depend on them. Each Update changes the record, and only the latest model has it.
+// memo is the record that Update keeps with a model to determine the effect of a change. It records the class and the node of each pod, and
+// which other parts of the model depend on the pods. Each Update changes the record, and only the latest model has it.
 type memo struct {
-	// index reads rules. It has its own map of the labels that rules ask about, because the maps of published models are in use. Its groups
-	// keep their numbers as long as some kind states them. groupOf has the groups' numbers in the latest model, or -1 for groups that the
-	// model lacks. stated has the number of kinds that state each group.
+	// index reads rules. It has its own map of the labels that rules ask about, because other goroutines may read the maps of published
+	// models. A group of the index keeps its number as long as some kind states its rule. groupOf has, for each group of the index, its
+	// number in the latest model, or -1 if the model lacks the group. stated has, for each group of the index, the number of kinds that
+	// state its rule.
 	index   *topology.Index
 	groupOf []int32
 	stated  []int32
-	// kinds are the kinds of pods. vacant lists the indexes of entries without members, which can be reused. kindOf has the index of each
-	// kind by its Kind.Text.
+	// kinds are the kinds of pods. vacant lists the indexes in kinds of entries without members, which can be reused. kindOf maps the
+	// Kind.Text of each kind to its index.
 	kinds  []podclass.Kind
 	vacant []int32
 	kindOf map[string]int32
 	labels *topology.LabelSets
-	// names has the number of pods that request each resource; resources for attached volumes don't count. namespaces has the number of
+	// names has the number of pods that request each resource, without resources that count attached volumes. namespaces has the number of
 	// pods in each namespace.
 	names      map[corev1.ResourceName]int32
 	namespaces map[string]int32
 	listed     map[string]bool
 	keys       map[planning.PodKey]struct{}
-	// waiting has the seats of Model.Pods. ofDaemons has the kinds of Model.DaemonSets.
+	// waiting has the seat of each pod of Model.Pods. ofDaemons has the kind of each DaemonSet of Model.DaemonSets.
 	waiting   []seat
 	ofDaemons []int32
 	// placed, daemons and claimants are indexed like Model.Nodes. They have the seats of all pods of the node, the node's DaemonSet pods,
@@ -48,7 +49,8 @@ type memo struct {
 	fixed map[corev1.ResourceName]struct{}
 	// gangs is the result of reading the gangs. It is nil if there are no gangs.
 	gangs *model.GangRecord
-	// promised means that a node was chosen for volumes that don't exist yet, so it matters whether this node exists.
+	// promised means that a node was chosen for a volume that does not exist yet. In this case, the constraints of volumes depend on
+	// whether this node exists.
 	promised bool
 }
 
@@ -152,7 +154,7 @@ func (k *memo) join(pod *corev1.Pod, kind int32) seat {
 	return seat{kind, k.labels.Add(pod, kind)}
 }
 
-// leave undoes enter and join.
+// leave removes a pod that enter and join have added. from is the seat that join returned.
 func (k *memo) leave(pod *corev1.Pod, from seat) {
 	delete(k.keys, planning.KeyOf(pod))
 	k.kinds[from.kind].Members--
@@ -169,7 +171,7 @@ func (k *memo) count(pod *corev1.Pod, n int32, scratch map[corev1.ResourceName]s
 	k.namespaces[pod.Namespace] += n
 }
 
-// state adds n to stated for each group that the kind states.
+// The method state adds n to the counts in k.stated of the groups whose rules the kind states.
 func (k *memo) state(kd *podclass.Kind, n int32) {
 	for _, g := range kd.Owns {
 		for int(g) >= len(k.stated) {
@@ -205,7 +207,7 @@ func (k *memo) dropKind(n int32) {
 	k.vacant = append(k.vacant, n)
 }
 
-// dropGroups removes the groups that no kind states any more. It returns the kinds whose pods one of these groups counted.
+// dropGroups removes the groups that no kind states any more. It returns the kinds whose pods were members of one of these groups.
 func (k *memo) dropGroups() (restaked []int32) {
 	x := k.index
 	gone := make(map[int32]bool)

@@ -38,7 +38,7 @@ func (u *update) changeNodes() {
 		return
 	}
 	views := make([]existing.View, len(u.changed))
-	fresh := make([]int32, len(s.Nodes)) // by node: the index in u.changed
+	fresh := make([]int32, len(s.Nodes)) // for each node of the snapshot, its index in u.changed
 	for i, c := range u.changed {
 		views[i], fresh[c.at] = existing.ViewOf(&s.Nodes[c.at]), int32(i)
 	}
@@ -85,12 +85,12 @@ func (u *update) changeNodes() {
 	}
 	m.VolumesBound = make(map[state.VolumeOn]int32, len(u.was.VolumesBound))
 	for on, n := range u.was.VolumesBound {
-		// Pods with shared volumes have not moved, so only the numbers of their nodes change.
+		// Pods with shared volumes have not moved, so that only the numbers of their nodes change.
 		m.VolumesBound[state.VolumeOn{Host: int32(m.NodeIndex[u.was.Nodes[on.Host].Name]), ID: on.ID}] = n
 	}
 }
 
-// nodesAsBefore reuses the node data of the previous model if nothing in them would change, and reports whether it did so.
+// nodesAsBefore reuses the node data of the previous model if none of these data would change, and reports whether it reused them.
 func (u *update) nodesAsBefore(groups *existing.Regrouping) bool {
 	m, was := u.next, u.was
 	if !groups.Same || u.renumber != nil || u.volumes || len(u.touched) > 0 || !model.SameList(m.Snapshot.Nodes, was.Snapshot.Nodes) {
@@ -165,7 +165,7 @@ func (u *update) keepNode(n *planning.Node, was int32, groups *existing.Regroupi
 // reclassed returns the given pods of the node with their new classes.
 func (u *update) reclassed(some []existing.Pod, pods []*corev1.Pod, classes []int32) []existing.Pod {
 	out := u.copied(some)
-	at := 0 // the pods are mostly in the same order
+	at := 0 // the index in the list pods of the next pod to compare: both lists mostly have the same order
 	for i := range out {
 		if at >= len(pods) || pods[at] != out[i].Pod {
 			at = slices.Index(pods, out[i].Pod)
@@ -273,8 +273,8 @@ func (u *update) changeTopology() {
 }
 
 // reachKnown returns a function that returns the domains that existing shapes reach in the next model: see Model.Reach. It returns nil if
-// these domains may have changed, for example because the numbers of domains have changed. If each existing domain has nodes of the
-// snapshot, no shape depends on these numbers.
+// these domains may have changed, for example because the numbers of domains have changed. If all existing domains have nodes of the
+// snapshot, the numbers of domains don't depend on shapes.
 func (u *update) reachKnown() func(shape int32) [][]int32 {
 	m, was := u.next, u.was
 	if u.shapeWas == nil || was.Base == nil || !slices.Equal(m.TopologyKeys, was.TopologyKeys) ||
@@ -290,7 +290,8 @@ func (u *update) reachKnown() func(shape int32) [][]int32 {
 	}
 }
 
-// sameDomains reports whether, for each key i, hosts[i] has of[i] domains, and known[i] has these domains with the same numbers.
+// sameDomains compares the domains of each topology key, with index i. It reports whether hosts[i] has of[i] domains, and whether known[i]
+// has these domains with the same numbers.
 func sameDomains(hosts, known []map[string]int32, of []int) bool {
 	for i := range hosts {
 		if len(hosts[i]) != of[i] {

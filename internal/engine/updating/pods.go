@@ -43,7 +43,7 @@ func (u *update) changePods() bool {
 	if !u.changeNamespaces() || !u.changeVolumes(arrivals) {
 		return false
 	}
-	// All rules must be known before the topology groups of a pod can be determined.
+	// The rules of all pods must be known before the topology groups of a pod can be determined.
 	for i := range arrivals {
 		arrivals[i].rules, _, _ = k.index.Collect(arrivals[i].pod)
 	}

@@ -104,7 +104,7 @@ func (u *update) numberGroups() {
 	}
 }
 
-// orderKinds returns the kinds in the order of their classes.
+// orderKinds returns the numbers of the kinds in the order of the kinds' classes.
 func (u *update) orderKinds() []int32 {
 	k := u.memo
 	type entry struct {
@@ -224,10 +224,10 @@ func (u *update) changeResidents() {
 	m.FindResidents()
 }
 
-// The devices of claims and nodes are only determined by compiling. An Update reuses them if the device objects, the nodes with devices and
-// the pods with claims are unchanged, and if the time limit for publishing devices has not ended on any node.
+// Only compiling determines the devices of claims and nodes. An Update reuses them if the device objects, the nodes with devices and the
+// pods with claims are unchanged, and if the time limit for publishing devices has not ended on any node.
 
-// devicesStand reports whether all nodes that have devices are unchanged.
+// devicesStand reports whether all nodes with devices are unchanged, so that their device data can be reused.
 func (u *update) devicesStand() bool {
 	x := u.was.Devices
 	if x == nil {

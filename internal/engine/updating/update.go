@@ -14,19 +14,20 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Update returns a Model of a later snapshot: the same as Compile(s), at a cost that depends only on the changes. Unchanged parts are
-// recognised by identity. So keep the same pointers for the same objects and the same slices for the same lists, as package cluster does. m
-// stays valid.
+// Update returns a Model of a later snapshot: the same as Compile(s), at a cost that depends only on the changes. Unchanged objects are
+// recognised by their pointers, and unchanged lists by their slices. Therefore callers must keep the same pointers for the same objects and
+// the same slices for the same lists, as package cluster does. The model m stays valid.
 //
-// Update compiles all pods and nodes again, and records them, if m was compiled, or if Update was already called on m. It also does so if
-// there are changes other than these: pods that are added, removed, bound or changed, even if they are of new kinds with new node
-// selectors, topology keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that
-// are added, removed or changed; NodePools and DaemonSets whose status changed. It also compiles everything again if the first pod with a
-// new resource is added or the last one is removed; if pods have limits on spot nodes; if the run time of pods is known and reservations
-// end; if DaemonSets are added, removed or changed; for the first and the last volume of a CSI driver; and for pods of new namespaces if
-// rules select namespaces by their labels. Some changes of devices also need compiling: changes of pods that claim devices or request a
-// resource of a DeviceClass, changes of nodes that have devices or whose type publishes devices, and the end of the time in which a node's
-// drivers must publish. In all cases, compiled catalogs, and catalogs after overlays, are shared if they have not changed.
+// Update compiles all pods and nodes again, and records them, if m was compiled, or if Update was already called on m. It also compiles
+// everything again if there are changes other than these: pods that are added, removed, bound or changed, even if they are of new kinds
+// with new node selectors, topology keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and
+// Namespaces; nodes that are added, removed or changed; NodePools and DaemonSets whose status changed. Some of these changes also need
+// compiling: the first pod with a new resource is added, or the last pod with a resource is removed; pods have limits on spot nodes; the
+// run time of pods is known and reservations end; DaemonSets are added, removed or changed; a CSI driver has its first or loses its last
+// volume; or pods of new namespaces appear while rules select namespaces by their labels. Some changes of devices also need compiling:
+// changes of pods that claim devices or request a resource of a DeviceClass, changes of nodes that have devices or whose type publishes
+// devices, and the end of the time in which a node's drivers must publish. In all cases, compiled catalogs, and catalogs after overlays,
+// are shared if they have not changed.
 //
 // Models never change. Any number of Solve and Trial calls may run in parallel on m and on earlier models, with the same results as before.
 func Update(m *model.Model, s *planning.Snapshot) (*model.Model, error) {
@@ -105,9 +106,9 @@ func sameWorld(m *model.Model, s *planning.Snapshot) bool {
 		model.FirstNil(s.Namespaces) < 0 && model.FirstNil(s.PersistentVolumeClaims) < 0 && model.FirstNil(s.PersistentVolumes) < 0 &&
 		slices.Equal(was.UnsupportedVolumeTopologyKeys, s.UnsupportedVolumeTopologyKeys) &&
 		slices.Equal(was.UnsupportedVolumeDrivers, s.UnsupportedVolumeDrivers) &&
-		(m.Resources.Len() == m.Resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.SameAttachments(s)) && model.FirstNil(s.CSINodes) < 0 && // read only for limits on volumes
+		(m.Resources.Len() == m.Resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.SameAttachments(s)) && model.FirstNil(s.CSINodes) < 0 && // CSINodes are read only for limits on volumes
 		model.FirstNil(s.VolumeAttachments) < 0 && m.Devices.Stand(s) && model.SameDevices(was, s) &&
-		model.FirstNil(s.PodDisruptionBudgets) < 0 && // Solve reads them from the snapshot
+		model.FirstNil(s.PodDisruptionBudgets) < 0 && // Solve reads PodDisruptionBudgets from the snapshot
 		(!spreads || model.SameList(was.DefaultTopologySpread, s.DefaultTopologySpread) && slices.Equal(was.Services, s.Services) &&
 			slices.Equal(was.ReplicaSets, s.ReplicaSets) && slices.Equal(was.StatefulSets, s.StatefulSets) &&
 			slices.Equal(was.ReplicationControllers, s.ReplicationControllers)) &&
@@ -119,45 +120,45 @@ func sameGeneration(a, b *metav1.ObjectMeta) bool {
 	return a.Generation > 0 && a.Generation == b.Generation && a.UID != "" && a.UID == b.UID && a.Name == b.Name && a.Namespace == b.Namespace
 }
 
-// update is the state of a change from one model to the next.
+// update is the state of one call of Update, which makes the model next from the model was.
 type update struct {
 	was, next *model.Model
 	memo      *memo
 	snapshot  *planning.Snapshot
 	writer    *likeness.Writer
 	scratch   map[corev1.ResourceName]struct{}
-	// changed are the snapshot's new or changed nodes, each with the index of its previous version in was.Nodes, or -1. gone are the
-	// removed nodes of was.Nodes.
+	// changed are the snapshot's new or changed nodes, each with the index of its previous version in was.Nodes, or -1. gone has the
+	// indexes in was.Nodes of the removed nodes.
 	changed []changedNode
 	gone    []int
 	// kept is indexed like the snapshot's nodes. It has the index in was.Nodes of unchanged nodes, and -1 for other nodes.
 	kept []int32
-	// placed has the seats of the pods of changed nodes, indexed like changed. waiting has the seats of next.Pods. The kind of a new pod is
-	// noKind until it is determined.
+	// placed, indexed like changed, has the seats of the pods of each changed node. waiting has the seat of each pod of next.Pods. The kind
+	// of a new pod is noKind until it is determined.
 	placed  [][]seat
 	waiting []seat
 	// removed are the pods that were deleted, were moved or changed their kind, with their old kinds. added are the pods that are new or
 	// have a new kind.
 	removed, added []classedPod
 	podsChanged    bool
-	// swapped are the pods that now represent DaemonSets, or members of gangs in a domain, in place of other pods. It is nil if there are
-	// no such pods.
+	// swapped are the pods that represent a DaemonSet, or the variant of a gang member for a domain, in place of another pod. It is nil if
+	// no such pod has changed.
 	swapped []swappedSample
 	// volumes means that volumes were read again. touched are the unchanged nodes that have pods whose kinds changed, as indexes in
 	// was.Nodes.
 	volumes bool
 	touched map[int32]bool
 	// regrouped means that kinds were added or removed: see changeStructure. merged are kinds that became equal to other kinds. resampled
-	// are kinds that are now read from another pod.
+	// are kinds whose class must be read from another pod.
 	regrouped bool
 	merged    []mergedKind
 	resampled []int32
-	// renumber has the new number of each class of was. It is nil if no number changes. shapeWas has, for each shape, its index in
-	// was.Shapes, or -1.
+	// renumber has the new number of each class of the model was. It is nil if no number changes. shapeWas has, for each shape of the model
+	// next, its index in was.Shapes, or -1.
 	renumber, shapeWas []int32
-	// sameNames means that the nodes have the same names as before, in the same order.
+	// sameNames means that the nodes of both models have the same names, in the same order.
 	sameNames bool
-	// room is memory for lists of pods with new classes.
+	// room is a reserve of memory for lists of pods with new classes: see copied.
 	room []existing.Pod
 }
 
@@ -221,7 +222,8 @@ func (u *update) findChanges() bool {
 	return uniqueNames(s.Nodes, u.changed)
 }
 
-// indexOf returns the index in was.Nodes of the snapshot's node i. It is usually the same index as before.
+// indexOf returns the index in was.Nodes of the snapshot's node i. It first tries the index that node i had in the previous snapshot,
+// because it is usually the same.
 func (u *update) indexOf(name string, i int) (was int, known bool) {
 	if order := u.memo.order; i < len(order) && u.was.Nodes[order[i]].Name == name {
 		return int(order[i]), true

@@ -12,8 +12,8 @@ import (
 )
 
 // changeVolumes reads the volumes again if a change may affect them. Such changes are: pods with claims were added or removed, objects to
-// which these pods refer changed, or nodes changed that were chosen for volumes that do not exist yet. It returns false if pods attach
-// volumes of other drivers than before.
+// which these pods refer changed, or nodes changed that were chosen for volumes that do not exist yet. It returns false if the CSI drivers
+// whose volumes pods attach have changed.
 func (u *update) changeVolumes(arrivals []arrival) bool {
 	k, s, was := u.memo, u.snapshot, u.was.Snapshot
 	changed := !slices.Equal(was.PersistentVolumeClaims, s.PersistentVolumeClaims) || !slices.Equal(was.PersistentVolumes, s.PersistentVolumes)
@@ -30,7 +30,7 @@ func (u *update) changeVolumes(arrivals []arrival) bool {
 	m := u.next
 	m.Volumes = volumes.New(model.VolumesOf(s, u.claimants()), m.Vocab)
 	u.writer.Volumes, k.index.Volumes = m.Volumes, m.Volumes
-	// Kinds with claims are determined again, because their texts refer to the previous volumes.
+	// Kinds of pods with claims are determined again, because the texts of these kinds refer to the previous volumes.
 	for n := range k.kinds {
 		if kd := &k.kinds[n]; kd.Claims && k.kindOf[kd.Text] == int32(n) {
 			delete(k.kindOf, kd.Text)
@@ -61,7 +61,8 @@ func (u *update) claimants() func(yield func(pod *corev1.Pod, bound bool) bool) 
 	}
 }
 
-// sameDrivers reports whether pods attach volumes of the same drivers as before: there is a resource for each driver.
+// sameDrivers reports whether pods attach volumes of the same CSI drivers as in the previous snapshot. The model has a resource for each
+// driver.
 func (u *update) sameDrivers() bool {
 	clear(u.scratch)
 	for pod := range u.claimants() {

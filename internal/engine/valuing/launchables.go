@@ -18,8 +18,8 @@ import (
 
 // Launchables contains the kinds of new nodes that can hold pods of the snapshot's nodes, considering each pod alone. A kind of node is
 // included if its pool can launch it now, if it meets the requirements of its pool and of the pod, and if the pod tolerates the pool's
-// taints. Preferences of pods, rules between pods, limits and minValues only restrict this further, so each new node of any plan is of one
-// of these kinds. Launchables caches results, so several goroutines must not use it at the same time.
+// taints. Preferences of pods, rules between pods, limits and minValues can only exclude further kinds. Therefore each new node of any plan
+// is of one of these kinds. Launchables caches results, so several goroutines must not use it at the same time.
 type Launchables struct {
 	m *model.Model
 	// byClass caches results by the number of the class. groups are the distinct lists of uses. groupOf maps the text of a list (see
@@ -40,10 +40,10 @@ func FindLaunchables(m *model.Model) *Launchables {
 	return &Launchables{m: m, byClass: map[int32]reach{}, groupOf: map[string]int{}}
 }
 
-// Of returns the group of kinds of new nodes on which the pod could be, as a number to pass to Kinds. It also returns the price, in USD per
-// hour, of the cheapest node that has room for the pod in addition to its DaemonSet pods. Some nodes of the group may be too small for the
-// pod. The group does not include pools without any node that has room for the pod. It returns false if the node has no such pod, if the
-// pod can't move, or if no node of any pool could hold the pod.
+// Of returns the group of kinds of new nodes on which the pod could be. The group is a number that Kinds accepts. It also returns the
+// price, in USD per hour, of the cheapest node that has room for the pod in addition to its DaemonSet pods. Some nodes of the group may be
+// too small for the pod. The group does not include pools without any node that has room for the pod. It returns false if the node has no
+// such pod, if the pod can't move, or if no node of any pool could hold the pod.
 func (l *Launchables) Of(node string, pod planning.PodKey) (group int, cheapest float64, ok bool) {
 	i, known := l.m.NodeIndex[node]
 	if !known {
@@ -106,16 +106,17 @@ type Launchable struct {
 	// Pool is the pool that launches the node.
 	Pool         v1.PoolKey
 	InstanceType string
-	// Room is the capacity that the node has for pods: its allocatable minus the requests of DaemonSet pods. Resources of which the node
-	// has nothing are left out.
+	// Room is the capacity that the node has for pods: its allocatable minus the requests of DaemonSet pods. Resources with the amount 0
+	// are left out.
 	Room corev1.ResourceList
 	// Price is the lowest price at which the pool may launch the node, in USD per hour. Unavailable offerings and offerings of used-up
 	// reservations do not count. With a CostModel, it is the price of a node that no commitment covers.
 	Price float64
 }
 
-// Kinds returns the kinds of nodes of the groups, each once, in the order in which plans prefer their pools and then by type. Every new
-// node that has a pod of these groups is of one of these kinds, whatever other pods it has. Numbers that Of never returned are ignored.
+// Kinds returns the kinds of nodes of the groups, each kind once. They are sorted by the order in which plans prefer their pools, and then
+// by instance type. Every new node that has a pod of these groups is of one of these kinds, whatever other pods it has. Numbers that Of
+// never returned are ignored.
 func (l *Launchables) Kinds(groups ...int) []Launchable {
 	type kind struct {
 		pool int32

@@ -47,8 +47,8 @@ func (t Valuing) NewJoined(items []pricing.Item, c *layout.Cells) *offers.Choice
 	return p
 }
 
-// Remembers reports whether the choices for the items, and their packing, can be cached. They can't if there are rules between pods, or
-// commitments, because the choices then depend on earlier placements.
+// Remembers reports whether the choices of new nodes for the items, and the packing of the items, can be cached. With rules between pods or
+// with commitments they can't be cached, because the choices then depend on earlier placements.
 func (t Valuing) Remembers(items []pricing.Item) bool {
 	return t.Packings != nil && t.M.Costs == nil && !slices.ContainsFunc(items, func(it pricing.Item) bool { return it.Topology != nil || it.Cell != layout.AnyCell })
 }
@@ -72,14 +72,15 @@ func (t Valuing) known(s *offers.Market, items []pricing.Item, c *layout.Cells) 
 	return all.Narrow(s, items, c)
 }
 
-// NewProof is like NewJoined, but for computing a lower bound.
+// NewProof is like NewJoined, but the problem is used to compute a lower bound.
 func (t Valuing) NewProof(items []pricing.Item) *offers.Choice {
 	s := t.M.Shop()
 	s.Most = true
 	caps := s.Caps(items, true)
 	given := s.WithCaps(items, caps)
 	if t.S.Topology != nil {
-		// Without rules between pods, resources are not counted in whole units: such certificates contain only multipliers.
+		// Without rules between pods, resources are not counted in whole units here, because the certificates of such plans contain only
+		// multipliers.
 		given, caps = offers.CountWhole(given, caps, t.PlannedRooms(), t.M.Resources.Len())
 	}
 	j := s.Join(given)
@@ -97,8 +98,8 @@ func (t Valuing) Complete(p *offers.Choice, caps []offers.Cap) *offers.Choice {
 	return p
 }
 
-// Provable returns the item of a class for a proof: its pods may be in any cell that the stage allows, and as many may share a node as
-// their own rules allow. Rules between classes are ignored. This can only lower the bound.
+// Provable returns the item of a class for a proof. The item's pods may be in any cell that the stage allows. Only their own rules limit
+// how many of them share a node; rules between classes are ignored. Ignoring rules can only lower the bound.
 func Provable(m *model.Model, class, stage int32, count int) pricing.Item {
 	c := m.Classes[class]
 	it := pricing.Item{Class: class, Place: pricing.Place{Stage: stage, Cell: layout.AnyCell}, Count: count, Need: c.Unshared(), PerNode: pricing.Unbounded, Topology: c.Topology}
@@ -111,7 +112,8 @@ func Provable(m *model.Model, class, stage int32, count int) pricing.Item {
 	return it
 }
 
-// PlannedRooms returns the rooms of the planned nodes. Nodes of the same row of a pool's table are combined into one.
+// PlannedRooms returns the rooms of the planned nodes. Nodes of the same row of a pool's table are combined into one offers.Room with their
+// number.
 func (t Valuing) PlannedRooms() []offers.Room {
 	type row struct{ pool, row int32 }
 	var out []offers.Room
@@ -129,8 +131,8 @@ func (t Valuing) PlannedRooms() []offers.Room {
 	return out
 }
 
-// KeptApartByZone reports whether no two pods with the rules o can share a new node, because a required anti-affinity of these pods against
-// each other keeps them in different zones. It is false if the zone of a new node can be unknown.
+// KeptApartByZone reports whether no two pods with the rules o can share a new node, because a required anti-affinity of these pods to each
+// other keeps them in different zones. It is false if the zone of a new node can be unknown.
 func KeptApartByZone(m *model.Model, o *topology.Groups) bool {
 	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool {
 		group := &m.Topology[g]

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Values are the dual prices of pending pods in USD per hour, and their sum.
+// Values are the dual prices of pending pods in USD per hour, and a lower bound on the cost of new nodes for these pods.
 type Values struct {
 	pods  map[planning.PodKey]float64
 	total float64
@@ -18,8 +18,8 @@ type Values struct {
 // Of returns the value of a pod in USD per hour. It is 0 for pods that were not pending, and for pods that no new node could hold.
 func (v *Values) Of(pod planning.PodKey) float64 { return v.pods[pod] }
 
-// Total returns a lower bound on the cost of new nodes for all pending pods, in USD per hour: the sum of their values, minus the most that
-// reservations and commitments could save.
+// Total returns a lower bound on the cost of new nodes for all pending pods, in USD per hour: the sum of the pods' values, minus the
+// maximum amount that reservations and commitments could save.
 func (v *Values) Total() float64 { return v.total }
 
 // Values computes the values of the pods that are pending in the trial: call it after Hide and before Place. If the context is cancelled,

@@ -17,12 +17,12 @@ type Worth struct {
 	M       *model.Model
 	ByClass []int64
 	total   float64
-	// items are the items for which prices were computed. from has the earlier prices on which these prices are based. It is nil if there
-	// are no such earlier prices.
+	// items are the items for which values were computed. from has the earlier values on which these values are based, or nil if the values
+	// are not based on earlier values.
 	items []pricing.Item
 	from  *KnownWorth
-	// Rent is the amount by which the value of all pods exceeds total, in nano-USD per hour. The reason is that reservations can hold pods
-	// for less than their value, but only a limited number of pods.
+	// Rent is the amount by which the value of all pods exceeds the lower bound total, in nano-USD per hour. The reason is that
+	// reservations can hold pods for less than their value, but only a limited number of pods.
 	Rent int64
 }
 
@@ -48,8 +48,8 @@ func (w *Worth) Node(name string) float64 {
 	return float64(sum) / market.NanoPerUSD
 }
 
-// Waiting returns a lower bound on the cost of new nodes for the pods that are pending in a trial, in USD per hour. It is their total value
-// minus Rent.
+// Waiting returns a lower bound on the cost of new nodes for the pods that are pending in a trial, in USD per hour. The bound is the total
+// value of these pods minus Rent, but at least 0.
 func (w *Worth) Waiting(t *trial.Trial) float64 {
 	return float64(max(0, w.WaitingNano(t)-w.Rent)) / market.NanoPerUSD
 }
@@ -71,7 +71,7 @@ type Load struct {
 	Worth float64
 }
 
-// Loads returns the loads of the snapshot's nodes by name, and those of planned nodes by number.
+// Loads returns the loads of the snapshot's nodes by name, and the loads of planned nodes by number.
 func (w *Worth) Loads(t *trial.Trial) (received map[string]Load, planned []Load) {
 	received, planned = map[string]Load{}, make([]Load, len(t.S.Planned))
 	for _, b := range t.S.Placed.All {
@@ -92,15 +92,15 @@ func (w *Worth) Loads(t *trial.Trial) (received map[string]Load, planned []Load)
 }
 
 // KnownWorth contains values of pods at an earlier time. The keys are the properties that determine the value: a pod's requests, and the
-// kinds of new nodes on which it may be. It is plain immutable data, with an entry for each kind of pod at that time. A nil KnownWorth is
-// empty.
+// kinds of new nodes on which it may be. It is plain immutable data, with an entry for each kind of pod that existed at that time. A nil
+// KnownWorth is empty.
 type KnownWorth struct{ byContent map[string]int64 }
 
-// From returns the earlier prices on which the prices of w are based, or nil if there are no such earlier prices.
+// From returns the earlier values on which the values of w are based, or nil if w is not based on earlier values.
 func (w *Worth) From() *KnownWorth { return w.from }
 
-// Known returns the prices in a form that a later WorthFrom can use. If they are based on earlier prices, it returns the earlier prices, so
-// that the bound doesn't get worse each time.
+// Known returns the values in a form that a later call of WorthFrom can use. If the values of w are based on earlier values, Known returns
+// the earlier values. Without this, the bound would get worse with each call of WorthFrom.
 func (w *Worth) Known() *KnownWorth {
 	switch {
 	case w == nil:
@@ -116,9 +116,10 @@ func (w *Worth) Known() *KnownWorth {
 	return out
 }
 
-// WorthFrom is FindWorth based on earlier prices. This saves most of the work if few pods have changed: it proves earlier prices again, and
-// adds prices for new kinds of pods. If less than the share leastProven of the earlier prices can be proven, or if too many pods are of new
-// kinds, it computes all prices like FindWorth. The prices are as valid as those of FindWorth, but they can differ.
+// WorthFrom does the same as FindWorth, based on earlier values. This saves most of the work if few pods have changed: it proves the
+// earlier values again, and adds values for new kinds of pods. If it can prove less than the share leastProven of the earlier values, or if
+// too many pods are of new kinds, it computes all values like FindWorth. The values are as valid as the values of FindWorth, but the two
+// can differ.
 func WorthFrom(ctx context.Context, m *model.Model, q planning.Query, known *KnownWorth) (*Worth, error) {
 	t, items := itemsOfNodes(m, q)
 	if known == nil || len(items) == 0 {
@@ -134,9 +135,9 @@ func WorthFrom(ctx context.Context, m *model.Model, q planning.Query, known *Kno
 }
 
 const (
-	// leastProven is the minimum share of the earlier value of all pods that must be proven.
+	// leastProven is the minimum share that must be proven of the earlier value of all pods.
 	leastProven = 0.998
-	// newShare limits new kinds of pods: at most one pod in newShare may be of a kind that the known values lack.
+	// newShare limits the number of pods of new kinds: at most one in newShare pods may be of a kind that the known values lack.
 	newShare = 20
 )
 
@@ -176,7 +177,7 @@ type contents struct {
 	text    []byte
 }
 
-// of returns the text of an item. The text is valid until the next call.
+// The method of returns the text of an item. The text is valid until the next call.
 func (c *contents) of(it *pricing.Item) []byte {
 	stage, known := c.byStage[it.Stage]
 	if !known {
@@ -241,8 +242,8 @@ func newWorth(m *model.Model, items []pricing.Item, v *pricing.Values) *Worth {
 	return w
 }
 
-// addMoves gives the pods of gangs the same value after a move to another domain as before it, because the domain has no additional nodes
-// for them.
+// addMoves sets the values of gang members that move to another domain. A pod has the same value after the move as before it, because there
+// are no additional kinds of nodes for the pod in the other domain.
 func (w *Worth) addMoves() {
 	if w.M.Gangs == nil {
 		return

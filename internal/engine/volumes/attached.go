@@ -9,8 +9,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// These CSI drivers replaced volume plugins that were built into Kubernetes. The constants also have the names of these plugins.
-// kube-scheduler counts only the volumes of these four plugins under the driver's name.
+// These CSI drivers replaced volume plugins that were built into Kubernetes. The constants also have the names of these plugins. Of all
+// built-in plugins, kube-scheduler counts only the volumes of these four plugins under the driver's name.
 const (
 	driverEBS       = "ebs.csi.aws.com"
 	driverGCEDisk   = "pd.csi.storage.gke.io"
@@ -23,8 +23,8 @@ const (
 	inTreeCinder    = "kubernetes.io/cinder"
 )
 
-// csiDriver returns the CSI driver of a provisioner: the driver that replaced an in-tree volume plugin, or the provisioner itself if it is
-// no such plugin.
+// csiDriver returns the CSI driver of a provisioner. For an in-tree volume plugin, this is the driver that replaced the plugin. For any
+// other provisioner, it is the provisioner itself.
 func csiDriver(provisioner string) string {
 	switch provisioner {
 	case inTreeEBS:
@@ -44,16 +44,18 @@ type ID struct {
 	// Driver is a CSI driver. It is empty if the volume is not attached to nodes.
 	Driver string
 	// Handle is the volume's handle, or the namespace/name of a claim that has no volume yet. It is empty for a claim that does not exist
-	// yet: such claims are all different.
+	// yet, because each such claim gets its own volume.
 	Handle string
 }
 
-// Claim is an attachable volume of a pod. It uses one attachment of the driver on the node, however many pods of the node use it.
+// Claim is an attachable volume of a pod. The volume uses one attachment of the driver on the node, even if several pods on the node use
+// the volume.
 type Claim struct {
 	ID
 	// Shared is true if another pod of the snapshot also uses the volume.
 	Shared bool
-	// Unbound is true for a volume that is created in the zone of the first of its pods. Its other pods must then run there.
+	// Unbound is true for a volume that is not created yet. It will be created in the zone of the first pod that uses it, and its other
+	// pods must then run in this zone.
 	Unbound bool
 }
 
@@ -84,7 +86,7 @@ func inlineVolume(v *corev1.Volume) ID {
 	return diskVolume(v.AWSElasticBlockStore, v.GCEPersistentDisk, v.AzureDisk)
 }
 
-// diskVolume returns the ID of the parameter that is not nil, or the zero value if all are nil.
+// diskVolume returns the ID of the parameter that is not nil, or the zero value if all parameters are nil.
 func diskVolume(ebs *corev1.AWSElasticBlockStoreVolumeSource, gce *corev1.GCEPersistentDiskVolumeSource, azure *corev1.AzureDiskVolumeSource) ID {
 	switch {
 	case ebs != nil:
@@ -97,8 +99,9 @@ func diskVolume(ebs *corev1.AWSElasticBlockStoreVolumeSource, gce *corev1.GCEPer
 	return ID{}
 }
 
-// attaches returns the ID of the claim's volume, or of a volume of its class if the volume does not exist yet. It ignores other faults of
-// the claim. It returns the zero value if the claim's volume is missing, and its StorageClass is missing or does not create volumes.
+// attaches returns the ID of the claim's volume. If the volume does not exist yet, it returns the ID of a volume that the claim's
+// StorageClass would create. It ignores other faults of the claim. It returns the zero value if the claim's volume is missing, and its
+// StorageClass is missing or does not create volumes.
 func (x *Index) attaches(pvc *corev1.PersistentVolumeClaim) ID {
 	if pv := x.volumes[pvc.Spec.VolumeName]; pv != nil && pvc.Spec.VolumeName != "" {
 		return attachedVolume(pv)
@@ -146,7 +149,7 @@ func (x *Index) isShared(id ID) bool {
 	return a != nil && a.pods > 1
 }
 
-// repeated reports whether a volume of the pod before the i-th has the same ID.
+// repeated reports whether one of the pod's volumes with an index below i has the given ID.
 func (x *Index) repeated(pod *corev1.Pod, i int, id ID) bool {
 	if id.Handle == "" {
 		return false
@@ -164,7 +167,7 @@ func (x *Index) repeated(pod *corev1.Pod, i int, id ID) bool {
 	return false
 }
 
-// attachmentText appends the driver and, for a shared volume, its handle.
+// attachmentText appends the volume's driver to buf and, for a shared volume, the volume's handle.
 func attachmentText(buf []byte, id ID, shared bool) []byte {
 	buf = appendText(buf, id.Driver)
 	if !shared {

@@ -24,8 +24,8 @@ const (
 	noProvisioner = "kubernetes.io/no-provisioner"
 )
 
-// defaultStorageClass returns the newest class that is marked as default, like the API server's admission. Among classes of equal age, it
-// returns the first by name. It returns "" if no class is marked.
+// defaultStorageClass returns the newest class that is marked as default, like the API server's admission. Among default classes of equal
+// age, it returns the first by name. It returns "" if no class is marked as default.
 func defaultStorageClass(classes []*storagev1.StorageClass) string {
 	var best *storagev1.StorageClass
 	for _, class := range classes {
@@ -47,8 +47,8 @@ func defaultStorageClass(classes []*storagev1.StorageClass) string {
 	return best.Name
 }
 
-// className returns the StorageClass of an unbound claim. The old annotation takes precedence over the field. Without both, it is the
-// default class, because a controller will set it. It returns "" if there is no such class.
+// className returns the StorageClass of an unbound claim. The old annotation takes precedence over the field. If the claim has neither, the
+// result is the default class, because a controller will set this class. It is "" if there is no default class.
 func (x *Index) className(annotations map[string]string, spec *corev1.PersistentVolumeClaimSpec) string {
 	if name, ok := annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
@@ -59,7 +59,8 @@ func (x *Index) className(annotations map[string]string, spec *corev1.Persistent
 	return x.defaultClass
 }
 
-// NodesChosen reports whether a node was chosen for a volume that does not exist yet. Then the result of New depends on which nodes exist.
+// NodesChosen reports whether a node was chosen for a volume that does not exist yet. In this case, the result of New depends on which
+// nodes exist.
 func NodesChosen(claims []*corev1.PersistentVolumeClaim) bool {
 	return slices.ContainsFunc(claims, func(c *corev1.PersistentVolumeClaim) bool {
 		return c.Spec.VolumeName == "" && c.Annotations[annSelectedNode] != ""
@@ -88,8 +89,8 @@ func (x *Index) resolveClaims(s *Objects) {
 	x.assignFreeVolumes(s.PersistentVolumes, waiting)
 }
 
-// resolveClaim finds where the claim can be used. It returns an error if no pod can use it: its volume is lost, missing or being deleted,
-// or no volume can be created for it. The checks are in kube-scheduler's order.
+// resolveClaim finds where the claim can be used. It returns an error if no pod can use the claim, because the claim's volume is lost,
+// missing or being deleted, or because no volume can be created for it. The checks are in kube-scheduler's order.
 func (x *Index) resolveClaim(c *claim, hostnames map[string]string) *Error {
 	pvc := c.object
 	volume := pvc.Spec.VolumeName
@@ -130,7 +131,7 @@ func (x *Index) resolveBound(c *claim, pv *corev1.PersistentVolume) *Error {
 }
 
 // place sets where the claim can be used, according to the topology of its volume. Existing nodes must have the hostname of a local or
-// hostPath volume. New nodes need not, because the volume must be created again there.
+// hostPath volume. New nodes need not have this hostname, because the volume must be created again on a new node.
 func (c *claim) place(x *Index, pv *corev1.PersistentVolume, alternatives []requirements.Set) {
 	c.onNodes = x.intern(alternatives)
 	c.onNew, c.noNode, c.needsVolume, c.unbound = c.onNodes, "", false, false
@@ -152,7 +153,7 @@ func (x *Index) unsupportedDriver(volume, class, driver string) *Error {
 }
 
 // resolveWaiting sets where an unbound claim can be used, according to its class or to the node that kube-scheduler has chosen for it. A
-// chosen node that is deleted or being removed does not count, because the provisioner then undoes the choice.
+// chosen node that is deleted or being removed is ignored, because the provisioner undoes the choice of such a node.
 func (x *Index) resolveWaiting(c *claim, hostnames map[string]string) *Error {
 	class, node := x.className(c.object.Annotations, &c.object.Spec), c.object.Annotations[annSelectedNode]
 	if fault := x.resolveUnbound(c, class); fault != nil {

@@ -8,14 +8,14 @@ import (
 
 // Disk is a disk that a pod names directly, without a claim.
 type Disk struct {
-	// Name identifies the disk by its kind and the identifiers of that kind.
+	// Name identifies the disk. It contains the kind of disk and the identifiers that disks of this kind have.
 	Name string
 	// Writes is true if the pod can't share the disk with pods that only read it.
 	Writes bool
 }
 
-// Disks lists the disks that the pod names directly, each name once. A Ceph image has one entry for each of its monitors: two pods use the
-// same image if their volumes have a monitor in common.
+// Disks lists the disks that the pod names directly, each name once. A Ceph image has one entry for each of its monitors, because two pods
+// use the same image if their volumes have a monitor in common.
 func Disks(spec *corev1.PodSpec) []Disk {
 	var out []Disk
 	note := func(name string, readOnly bool) {

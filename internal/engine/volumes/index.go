@@ -21,9 +21,9 @@ type Unsupported struct {
 	Drivers []string
 }
 
-// Index finds the constraints that pods' volumes put on a node. New makes it in one pass over a snapshot's objects. It never changes
-// afterwards, so any number of goroutines may use it. Its rules are those of kube-scheduler: VolumeBinding, VolumeZone, NodeVolumeLimits
-// and the ReadWriteOncePod rule of VolumeRestrictions.
+// Index finds the constraints that pods' volumes put on a node. New makes an Index in one pass over a snapshot's objects. The Index never
+// changes afterwards, so any number of goroutines may use it. It uses the rules of kube-scheduler's plugins: VolumeBinding, VolumeZone,
+// NodeVolumeLimits and the ReadWriteOncePod rule of VolumeRestrictions.
 type Index struct {
 	vocab       *requirements.Lookup
 	unsupported Unsupported
@@ -32,13 +32,13 @@ type Index struct {
 	// defaultClass is the class of claims that name no class, or "" if there is no default.
 	defaultClass string
 	claims       map[claimKey]*claim
-	// unmade are claims that controllers will create for generic ephemeral volumes, by StorageClass.
+	// unmade has, by StorageClass, a claim for the claims that controllers will create for generic ephemeral volumes.
 	unmade map[string]*claim
 	// attachments are the attachable volumes that pods of the snapshot use.
 	attachments map[ID]*attachment
 	// attachedTo are the volumes that VolumeAttachments attach to each node, without duplicates.
 	attachedTo map[string][]ID
-	// topologies are the distinct lists of alternatives. The first is nil, which means no constraint.
+	// topologies are the distinct lists of alternatives. The first list is nil, which means no constraint.
 	topologies   [][]requirements.Set
 	topologyText map[string]int32
 }
@@ -46,13 +46,14 @@ type Index struct {
 // claimKey names a PersistentVolumeClaim.
 type claimKey struct{ namespace, name string }
 
-// claim is a PersistentVolumeClaim that exists or will be created, with the results of resolving it.
+// claim is a PersistentVolumeClaim that exists or will be created, with the result of resolveClaim: where it can be used and which volume
+// it attaches.
 type claim struct {
 	// object is nil for a claim that does not exist yet.
 	object *corev1.PersistentVolumeClaim
 	// used is true if a pod of the snapshot uses the claim.
 	used bool
-	// fault is the reason why no node accepts pods with the claim, or nil if they may be placed.
+	// fault is the reason why no node accepts pods with the claim, or nil if such pods may be placed.
 	fault *Error
 	claimPlace
 	// attaches is the ID of the claim's volume. It is zero for volumes that are not attached.
@@ -60,8 +61,8 @@ type claim struct {
 	shared   bool
 	// unbound is true until a volume is created for the claim.
 	unbound bool
-	// exclusive is true for a claim that only one pod in the whole cluster can use (ReadWriteOncePod). holder is this pod: the pod that
-	// uses the claim, or the pod that will get it.
+	// exclusive is true for a claim that only one pod in the whole cluster can use (ReadWriteOncePod). holder is the pod that uses the
+	// claim or will get it. It is nil if there is no such pod.
 	exclusive bool
 	holder    *corev1.Pod
 	held      bool // true if holder is bound
@@ -71,21 +72,22 @@ type claim struct {
 type claimPlace struct {
 	// onNodes and onNew are indices into Index.topologies: onNodes for existing nodes, onNew for new nodes.
 	onNodes, onNew int32
-	// noNode says why no existing node can use the volume. It is empty if onNodes decides this.
+	// noNode says why no existing node can use the volume. It is empty if onNodes determines the existing nodes.
 	noNode string
-	// needsVolume is true if a pod on a new node must wait for a volume that dynamic provisioning does not create.
+	// needsVolume is true if a pod on a new node must wait until someone creates a volume there, because dynamic provisioning does not
+	// create it.
 	needsVolume bool
 }
 
-// Constraints are the constraints that a pod's volumes put on a node. The zero value means no constraints. Volumes don't change the pod's
-// own demands, and plans never relax their constraints.
+// Constraints are the constraints that a pod's volumes put on a node. The zero value means no constraints. These constraints don't change
+// the pod's own demands on nodes, and plans never relax them.
 type Constraints struct {
 	// Alternatives are topologies for a new node, in the order of preference: the node must meet one of them. Keys are canonical. Nil means
 	// no constraint. Hostnames are removed from the terms of local and hostPath volumes.
 	Alternatives []requirements.Set
 	// OnNodes are the alternatives for existing nodes, with hostnames. Nil means no constraint.
 	OnNodes []requirements.Set
-	// NoNode says why no existing node can hold the pod, or is empty if OnNodes decides.
+	// NoNode says why no existing node can hold the pod. It is empty if OnNodes determines the existing nodes.
 	NoNode string
 	// NeedsVolume is true if kube-scheduler binds the pod to a new node only after someone creates a volume there. This is the case if the
 	// hostname was removed from the terms of a local or hostPath volume, or if the class creates no volumes and no suitable volume is free.
@@ -98,7 +100,7 @@ type Error struct {
 	claim string
 	// ephemeral is the name of the volume in the pod, if the claim does not exist yet.
 	ephemeral string
-	// volume and class are names of a PersistentVolume and a StorageClass. They are empty if they are not part of the fault.
+	// volume and class are names of a PersistentVolume and a StorageClass. A name is empty if the object is not part of the fault.
 	volume, class string
 	fault, cure   string
 }
@@ -123,10 +125,10 @@ type Objects struct {
 	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
 	StorageClasses         []*storagev1.StorageClass
 	VolumeAttachments      []*storagev1.VolumeAttachment
-	// Users yields the pods with volumes, each once, and whether the pod is bound. Bound pods come first.
+	// Users yields each pod with volumes once, and whether the pod is bound. Bound pods come first.
 	Users func(yield func(pod *corev1.Pod, bound bool) bool)
-	// Hostnames returns the hostnames of the existing nodes that are not being removed, by node name. New calls it if a node was chosen for
-	// a volume.
+	// Hostnames returns the hostnames of the existing nodes that are not being removed, by node name. New calls Hostnames only if a node
+	// was chosen for a volume that does not exist yet.
 	Hostnames func() map[string]string
 	// Unsupported describes the features that nodes of the provider don't support.
 	Unsupported Unsupported
@@ -179,7 +181,7 @@ func New(s *Objects, vocab *requirements.Lookup) *Index {
 	return x
 }
 
-// byName orders objects by namespace and name, so that their numbers do not depend on the order in the snapshot.
+// byName orders objects by namespace and name, so that the numbers of topologies do not depend on the order of objects in the snapshot.
 func byName[T metav1.Object](a, b T) int {
 	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 }
@@ -194,8 +196,8 @@ func (x *Index) markUsed(pod *corev1.Pod) {
 	}
 }
 
-// countUse counts the pods of each attachable volume, and sets the holder of each exclusive claim. Only claims that a pod refers to by name
-// have a holder, as in kube-scheduler: the claim of an ephemeral volume has no other pod anyway.
+// countUse counts the pods of each attachable volume, and sets the holder of each exclusive claim. As in kube-scheduler, only claims that a
+// pod refers to by name have a holder. The claim of an ephemeral volume has no other pod anyway.
 func (x *Index) countUse(pod *corev1.Pod, bound bool) {
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
@@ -229,7 +231,7 @@ func (c *claim) offer(pod *corev1.Pod, bound bool) {
 	}
 }
 
-// claimsFirst reports whether pending pod a gets an exclusive claim before pending pod b. It compares priority, age and name.
+// claimsFirst reports whether, of two pending pods, the pod a gets an exclusive claim before the pod b. It compares priority, age and name.
 func claimsFirst(a, b *corev1.Pod) bool {
 	priority := cmp.Compare(derefOr(b.Spec.Priority, 0), derefOr(a.Spec.Priority, 0))
 	return cmp.Or(priority, a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
@@ -247,7 +249,7 @@ func claimOf(pod *corev1.Pod, v *corev1.Volume) (claimKey, bool) {
 }
 
 // claimed finds the claim of a volume. It returns false for volumes of a kind that has no claim. The claim may not exist yet. If the claim
-// is missing, or was not made for the pod's ephemeral volume, the result has a fault.
+// is missing, or was not made for the pod's ephemeral volume, the result has its fault set.
 func (x *Index) claimed(pod *corev1.Pod, v *corev1.Volume) (*claim, bool) {
 	key, ok := claimOf(pod, v)
 	if !ok {
@@ -269,8 +271,8 @@ func (x *Index) claimed(pod *corev1.Pod, v *corev1.Volume) (*claim, bool) {
 
 func (k claimKey) String() string { return k.namespace + "/" + k.name }
 
-// madeFor reports whether the claim was made for an ephemeral volume of the pod. A pod without UID does not exist yet, so its claim can't
-// name it as the owner. In this case it suffices that the claim has no other controller.
+// madeFor reports whether the claim was made for an ephemeral volume of the pod. A pod without UID does not exist yet, so that its claim
+// can't name the pod as the owner. In this case, madeFor only checks that the claim has no controller.
 func madeFor(pod *corev1.Pod, pvc *corev1.PersistentVolumeClaim) bool {
 	for i := range pvc.OwnerReferences {
 		if owner := &pvc.OwnerReferences[i]; owner.Controller != nil && *owner.Controller {
@@ -287,7 +289,7 @@ func (x *Index) claimToMake(v *corev1.Volume) *claim {
 	c := x.unmade[name]
 	if c == nil {
 		c = &claim{}
-		c.fault = x.resolveUnbound(c, name) // no such class
+		c.fault = x.resolveUnbound(c, name) // there is no class with this name
 	}
 	if c.fault == nil {
 		return c
@@ -327,7 +329,7 @@ func (x *Index) Of(pod *corev1.Pod) (Constraints, error) {
 	return out, nil
 }
 
-// refusal returns why the claim excludes the pod from every node, or nil if the claim does not exclude the pod.
+// refusal returns the reason why the claim excludes the pod from every node, or nil if some node may accept the pod.
 func (c *claim) refusal(pod *corev1.Pod) error {
 	if c.fault != nil {
 		return c.fault
@@ -342,8 +344,8 @@ func (c *claim) refusal(pod *corev1.Pod) error {
 
 // AppendText appends the volumes' part of the text that identifies a pod's class. It appends nothing for pods without claims or attached
 // volumes. The text is equal for pods with interchangeable volumes. Such pods have the same alternatives, the same number of unshared
-// volumes of each driver, and the same shared volumes. For example, replicas have equal texts if each has a claim of its own that is still
-// unbound, or if the volumes of their claims can be used in the same places.
+// volumes of each driver, and the same shared volumes. For example, replicas have equal texts if each replica has its own claim and the
+// claims are still unbound, or if the volumes of the claims can be used on the same nodes.
 func (x *Index) AppendText(pod *corev1.Pod, buf []byte) []byte {
 	volumes := pod.Spec.Volumes
 	for i := range volumes {

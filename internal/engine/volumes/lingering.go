@@ -7,8 +7,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// attachmentsByNode reads VolumeAttachments as kube-scheduler does: it returns the CSI PersistentVolumes that are attached to each node,
-// under the name of the driver that attaches them.
+// attachmentsByNode reads VolumeAttachments as kube-scheduler does: it returns the CSI PersistentVolumes that are attached to each node.
+// Their IDs have the name of the driver that attaches the volume.
 func (x *Index) attachmentsByNode(list []*storagev1.VolumeAttachment) map[string][]ID {
 	out := map[string][]ID{}
 	for _, a := range list {
@@ -28,7 +28,7 @@ func (x *Index) attachmentsByNode(list []*storagev1.VolumeAttachment) map[string
 	return out
 }
 
-// Unused counts, by driver, the volumes that are attached to the node and that none of the pods uses.
+// Unused counts, by driver, the volumes that are attached to the node although none of the given pods uses them.
 func (x *Index) Unused(node string, pods []*corev1.Pod) map[string]int64 {
 	return x.unusedOf(x.attachedTo[node], pods)
 }
@@ -61,8 +61,8 @@ func ended(pod *corev1.Pod) bool {
 }
 
 // SameUnused reports whether the list of VolumeAttachments has the same effect on free attachments as the list from which New made the
-// index. On each node, the attachments must be equal, or the pods must use all volumes in both lists. Most VolumeAttachments appear and
-// disappear with pods that use the volumes, so they use no attachments beyond those of the pods.
+// index. For each node, the volumes in both lists must be equal, or the node's pods must use all volumes in both lists. Most
+// VolumeAttachments appear and disappear with pods that use the volumes, so they use no attachments in addition to those of the pods.
 func (x *Index) SameUnused(list []*storagev1.VolumeAttachment, nodes func(yield func(node string, pods []*corev1.Pod) bool)) bool {
 	now := x.attachmentsByNode(list)
 	for node, pods := range nodes {

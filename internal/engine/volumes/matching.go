@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// freeVolumes contains volumes that are not bound to a claim, smallest first.
+// freeVolumes contains the volumes that are not bound to a claim, the smallest volume first.
 type freeVolumes struct {
 	// reserved are the volumes that name a claim (spec.claimRef), by claim.
 	reserved map[claimKey][]*corev1.PersistentVolume
@@ -39,9 +39,10 @@ func newFreeVolumes(volumes []*corev1.PersistentVolume) *freeVolumes {
 }
 
 // assignFreeVolumes assigns manually created volumes to claims of classes that create no volumes. Small claims come first, and each gets
-// the smallest suitable volume. kube-scheduler takes the smallest volume on the node that it checks. So on every single node,
-// kube-scheduler assigns at least as many volumes, and no two pods are promised the same volume. Pods with claims that got no volume can't
-// be on existing nodes. A pod with several such claims may get volumes on different nodes, because each claim is assigned separately.
+// the smallest suitable volume. kube-scheduler takes the smallest suitable volume on the node that it checks. Therefore, on every single
+// node, kube-scheduler assigns at least as many volumes as assignFreeVolumes. No volume is promised to two pods. Pods with claims that got
+// no volume can't be on existing nodes. A pod with several such claims may get volumes on different nodes, because each claim is assigned
+// separately.
 func (x *Index) assignFreeVolumes(volumes []*corev1.PersistentVolume, waiting []*claim) {
 	if len(waiting) == 0 {
 		return
@@ -63,8 +64,8 @@ func (x *Index) assignFreeVolumes(volumes []*corev1.PersistentVolume, waiting []
 	}
 }
 
-// take assigns a volume to the claim. It returns nil if no volume is suitable. A volume that is reserved for the claim comes first,
-// whatever its class is.
+// take assigns a volume to the claim. It returns nil if no volume is suitable. A volume that is reserved for the claim comes first, even if
+// its class is different.
 func (f *freeVolumes) take(pvc *corev1.PersistentVolumeClaim, class string) *corev1.PersistentVolume {
 	for _, pv := range f.reserved[claimKey{pvc.Namespace, pvc.Name}] {
 		if (pv.Spec.ClaimRef.UID == "" || pv.Spec.ClaimRef.UID == pvc.UID) && largeEnough(pv, pvc) {

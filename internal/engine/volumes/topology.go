@@ -10,16 +10,16 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// maxAlternatives bounds the number of combinations of several volumes' topologies. Combinations after the first maxAlternatives are
-// dropped: real volumes have one or a few zones each, and contradictions reduce the number.
+// maxAlternatives bounds the number of combinations of several volumes' topologies. Further combinations are dropped. In practice there are
+// fewer, because real volumes have one or a few zones each, and contradictory combinations are left out.
 const maxAlternatives = 1024
 
 // zoneDelimiter separates the zones in the zone label of a volume that is in several zones.
 const zoneDelimiter = "__"
 
 // volumeTopology returns the alternatives of a volume: the terms of its node affinity, each combined with the zone and region labels that
-// old volumes have. It returns false if no node can meet any of them. For kube-scheduler, a node without zone and region labels meets the
-// volume's labels. volumeTopology does not make this exception.
+// old volumes have. It returns false if no node can meet any alternative. For kube-scheduler, a node without zone and region labels always
+// meets the volume's labels. volumeTopology does not make this exception.
 func (x *Index) volumeTopology(pv *corev1.PersistentVolume) ([]requirements.Set, bool) {
 	labels, ok := x.zoneLabels(pv)
 	if !ok {
@@ -31,8 +31,8 @@ func (x *Index) volumeTopology(pv *corev1.PersistentVolume) ([]requirements.Set,
 	var out []requirements.Set
 	terms := pv.Spec.NodeAffinity.Required.NodeSelectorTerms
 	for i := range terms {
-		// Fields are ignored: kube-scheduler matches a volume's terms only against labels. An empty term matches nothing, and an unreadable
-		// term also matches nothing.
+		// Fields are ignored, because kube-scheduler matches a volume's terms only against labels. A term that is empty or can't be read
+		// matches no node.
 		if len(terms[i].MatchExpressions)+len(terms[i].MatchFields) == 0 {
 			continue
 		}
@@ -43,7 +43,7 @@ func (x *Index) volumeTopology(pv *corev1.PersistentVolume) ([]requirements.Set,
 	return out, len(out) > 0
 }
 
-// term converts the expressions of a term to a requirements.Set. It returns false when no node can match it.
+// term converts the expressions of a term to a requirements.Set. It returns false if no node can match the term.
 func (x *Index) term(expressions []corev1.NodeSelectorRequirement) (requirements.Set, bool) {
 	var out requirements.Set
 	for _, expression := range expressions {
@@ -52,7 +52,7 @@ func (x *Index) term(expressions []corev1.NodeSelectorRequirement) (requirements
 			return requirements.Set{}, false
 		}
 		if r.Operator() == requirements.OpDoesNotExist && expression.Operator != corev1.NodeSelectorOpDoesNotExist {
-			return requirements.Set{}, false // a comparison (Gt, Lt) that no integer meets: it does not mean that the label is absent
+			return requirements.Set{}, false // no integer meets this comparison (Gt, Lt); it does not mean that the label must be absent
 		}
 		one := requirements.NewSet(r)
 		if out.Intersects(one) != nil {
@@ -64,7 +64,7 @@ func (x *Index) term(expressions []corev1.NodeSelectorRequirement) (requirements
 }
 
 // zoneLabels returns the zones and regions to which a volume's own labels restrict it. It returns false if two of the labels contradict
-// each other. An unreadable label is ignored.
+// each other. A label that can't be read is ignored.
 func (x *Index) zoneLabels(pv *corev1.PersistentVolume) (requirements.Set, bool) {
 	var out requirements.Set
 	for _, key := range [...]string{
@@ -90,8 +90,8 @@ func (x *Index) zoneLabels(pv *corev1.PersistentVolume) (requirements.Set, bool)
 	return out, true
 }
 
-// classTopology returns the alternatives of the class's allowed topologies, or nil if the class has none. It returns false when no node can
-// meet them. An empty term matches nothing.
+// classTopology returns the alternatives of the class's allowed topologies, or nil if the class has no allowed topologies. It returns false
+// if no node can meet any alternative. An empty term matches no node.
 func (x *Index) classTopology(class *storagev1.StorageClass) ([]requirements.Set, bool) {
 	var out []requirements.Set
 	for _, term := range class.AllowedTopologies {
@@ -127,7 +127,7 @@ func (x *Index) intern(alternatives []requirements.Set) int32 {
 }
 
 // combine returns the cross product of the lists with these numbers, in their order. It returns false if every combination contradicts
-// itself, so that no node can meet any. A number that occurs again is skipped.
+// itself, so that no node can meet any combination. Repeated numbers are skipped.
 func (x *Index) combine(lists []int32) ([]requirements.Set, bool) {
 	var out []requirements.Set
 	for i, list := range lists {
@@ -142,8 +142,8 @@ func (x *Index) combine(lists []int32) ([]requirements.Set, bool) {
 	return out, true
 }
 
-// places returns a text for people about the topologies with these numbers: the alternatives of a topology are joined by "or", different
-// topologies by "and". The number 0 means no constraint and is left out.
+// places returns a text for people about the lists of alternatives with these numbers. The alternatives of a list are joined by "or", and
+// different lists are joined by "and". The number 0 means no constraint and is left out.
 func (x *Index) places(lists []int32) string {
 	var out []string
 	for i, list := range lists {
@@ -160,7 +160,7 @@ func (x *Index) places(lists []int32) string {
 }
 
 // crossProduct combines two lists of alternatives. It drops contradictions and duplicates. A nil list means no constraint. It returns false
-// if no combination remains. If a or b is nil, the result is the other list itself, not a copy.
+// if no combination remains. If one of the lists is nil, the result is the other list itself, not a copy.
 func crossProduct(a, b []requirements.Set) ([]requirements.Set, bool) {
 	if a == nil {
 		return b, true
