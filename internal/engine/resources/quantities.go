@@ -65,7 +65,7 @@ func Quantity(name corev1.ResourceName, amount int64) resource.Quantity {
 	case name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage,
 		strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
 		if amount%1024 != 0 {
-			return *resource.NewQuantity(amount, resource.DecimalSI) // the text in the BinarySI format would not be parsed to the same value
+			return *resource.NewQuantity(amount, resource.DecimalSI) // a BinarySI text would not be parsed to the same value
 		}
 		return *resource.NewQuantity(amount, resource.BinarySI)
 	}

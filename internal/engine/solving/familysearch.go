@@ -31,8 +31,7 @@ type together struct {
 	Gangs
 	// order contains the gangs. Gangs that need the most pods come first.
 	order []int32
-	// groups are the groups of the gangs, the outermost first. The field in has, for each gang of the field order, the indexes of its
-	// groups.
+	// groups are the groups of the gangs, the outermost first. The field in has, for each gang in order, the indexes of its groups.
 	groups []sharing
 	in     [][]int
 	// options has, for each gang and each number of kept preferences, the options that agree with at least one option of each other gang.
@@ -54,8 +53,7 @@ type together struct {
 // sharing is the state of a group while the domains of its gangs are chosen.
 type sharing struct {
 	gangs.Group
-	// domains are the domains that the group's gangs share. chosen is the number of the group's gangs that have a domain. If chosen is 0,
-	// domains is not set.
+	// domains are the domains that the group's gangs share. It is set if chosen, the number of gangs that have a domain, is not 0.
 	domains []planning.GangDomain
 	chosen  int
 }
@@ -135,8 +133,7 @@ func (s *together) followOthers(namespace string) {
 	}
 }
 
-// prepare sets the options of the gangs for each number of kept preferences, up to the number in the parameter most. It returns false if a
-// gang has no options.
+// prepare sets s.most, and the gangs' options for 0 to s.most kept preferences. It returns false if a gang has no options.
 func (s *together) prepare(most int) bool {
 	s.most, s.options = most, make([][][]model.GangOption, len(s.order))
 	for at, number := range s.order {
@@ -248,8 +245,7 @@ func (s *together) domainsOfGroup(g *sharing, at int) (out [][]planning.GangDoma
 // done reports whether no further result can be better than s.best.
 func (s *together) done() bool { return s.best != nil && s.best.cost == 0 && s.best.kept == s.most }
 
-// promising reports whether a result could be better than s.best. kept is the maximum number of preferences that the result keeps, and cost
-// is its minimum cost.
+// promising reports whether a result with at least this cost and at most this number of kept preferences could be better than s.best.
 func (s *together) promising(kept int, cost int64) bool {
 	if cost > s.limit {
 		return false
@@ -284,8 +280,7 @@ func (s *together) wishesFrom(at int) (n int) {
 	return n
 }
 
-// The method from places the gangs with index >= at. It tries each gang in every domain that agrees with the domains of the gangs before
-// this gang.
+// The method from places the gangs with index >= at. It tries each gang in all domains that agree with the domains of the gangs before it.
 func (s *together) from(ctx context.Context, at int) {
 	if at == s.end {
 		s.best = &togetherTrial{s.order, slices.Clone(s.ways), s.newCost(), s.kept, s.S.Record(s.start)}

@@ -96,7 +96,7 @@ func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []i
 	}
 	t.Restore(r.best)
 	if improved {
-		Of(t.Trial).placeLeft(ctx, classes) // pods that had no place may have one now, because nodes have changed or new nodes have added domains
+		Of(t.Trial).placeLeft(ctx, classes) // changed nodes or new domains may now have room for pods that had no place
 	}
 	if !improved || maps.Equal(found.Stages(), r.best.Stages()) {
 		t.Proof = proof // the proof depends on the pods with new nodes and on their stages, but not on the nodes

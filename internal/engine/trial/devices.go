@@ -22,11 +22,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Counting devices shows that the claims on a node can be met together. For devices that exclude each other, counting finds no obstacle,
-// but it is no proof. However, kube-scheduler meets claims one after another, with the first devices that match. If claims compete for the
-// same devices, it can assign to one pod a device that another pod needs. Therefore placements are checked by allocating devices pod by
-// pod, as kube-scheduler does, in an order in which all pods get their devices. If a node has no such order, some of its pods are placed on
-// other nodes, or stay pending.
+// Counting devices shows that the claims on a node can be met together, but it is no proof for devices that exclude each other. However,
+// kube-scheduler meets claims one after another, with the first devices that match. If claims compete for the same devices, it can assign
+// to one pod a device that another pod needs. Therefore placements are checked by allocating devices pod by pod, as kube-scheduler does, in
+// an order in which all pods get their devices. If a node has no such order, some of its pods are placed elsewhere or stay pending.
 
 const (
 	// MaxAdmitRounds limits how often pods are placed again because other pods got their devices. After that, pods without devices stay
@@ -40,8 +39,7 @@ const (
 type deviceAdmission struct {
 	t       *Trial
 	matches *devices.Matches
-	// claims has the claims of a pod, by class. known caches the best order found for a host, by the host's devices and the classes of its
-	// pods.
+	// claims has the claims of a pod, by class. known caches the best order found for a host, by the host's devices and its pods' classes.
 	claims map[int32][]claimed.AdmittedClaim
 	known  map[string]sequence
 	// refused caches, for the devices of an instance type and a sequence of classes, whether some of the pods get no devices.
@@ -58,8 +56,7 @@ type typeStock struct {
 	template claimed.Template
 }
 
-// hostStock contains the devices of a host. The field name is equal for hosts with the same devices. The field usage is nil if the host has
-// no devices.
+// hostStock contains the devices of a host. Hosts with the same devices have equal names. usage is nil if the host has no devices.
 type hostStock struct {
 	usage *devices.Usage
 	name  string
@@ -67,8 +64,7 @@ type hostStock struct {
 	unplugged map[corev1.ResourceName]bool
 }
 
-// sequence is an order of a node's pods, given by their classes. The last pods of the sequence get no devices; failed is the number of
-// these pods.
+// sequence is an order of a node's pods, given by their classes. At the end are the pods that get no devices; failed is their number.
 type sequence struct {
 	classes []int32
 	failed  int
@@ -120,8 +116,7 @@ func (a *deviceAdmission) stockOf(host int32) hostStock {
 	return a.stockOfType(table.Catalog.Types[v.Type], v.Offering)
 }
 
-// stockOfType returns the devices of a new node of the instance type. o is the offering that is bought; it is nil if the devices do not
-// depend on the offering.
+// stockOfType returns the devices of a new node of the instance type. o is its offering; nil means that the devices don't depend on it.
 func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering) hostStock {
 	if len(it.Devices) == 0 {
 		return hostStock{}
@@ -172,8 +167,7 @@ func keyOf(name string, classes []int32) string {
 	return string(key)
 }
 
-// refuses reports whether some pods get no devices on a new node of the instance type, for any offering that the claim allows. classes has
-// the pods' classes in order.
+// refuses reports whether pods of these classes, in order, get no devices on a new node of the type, for some offering of the claim.
 func (a *deviceAdmission) refuses(it *cloudprovider.InstanceType, claim requirements.Set, classes []int32) bool {
 	if it.DeviceLabels() == nil {
 		return a.refusesAs(it, nil, classes)
@@ -267,7 +261,7 @@ func (a *deviceAdmission) TakeOffRefused() []int32 {
 		for _, class := range s.classes[len(s.classes)-s.failed:] {
 			t.Proof = nil
 			t.S.TakeOne(int32(host), class)
-			if host < len(t.M.Nodes) || len(s.classes) > 1 { // a pod that is alone on a new node is left out, because it would get an equal node again
+			if host < len(t.M.Nodes) || len(s.classes) > 1 { // a pod that is alone on a new node would only get an equal node again
 				again = append(again, class)
 			}
 		}
@@ -295,8 +289,7 @@ func (a *deviceAdmission) loadsOf(list []state.Binding) [][]int32 {
 // NewNode returns the new node with the given host number.
 func (t *Trial) NewNode(host int32) *state.Node { return &t.S.Planned[int(host)-len(t.M.Nodes)] }
 
-// OrderForDevices sorts the pods of each host so that all pods get their devices when they are bound in this order. Other pods keep their
-// positions.
+// OrderForDevices sorts the pods of each host so that all pods get their devices if bound in this order. Other pods keep their positions.
 func (t *Trial) OrderForDevices(list []state.Binding) []state.Binding {
 	a := t.NewDeviceAdmission()
 	if a == nil {
@@ -320,8 +313,7 @@ func (t *Trial) OrderForDevices(list []state.Binding) []state.Binding {
 	return inOrder(list, loads, func(class int32) bool { return len(a.claimsOf(class)) > 0 })
 }
 
-// inOrder sorts the bindings of each host by the host's order of pods in the list orders. It moves only bindings of classes for which the
-// function about returns true.
+// inOrder sorts the bindings of each host by the host's order of pods in orders. It moves only bindings whose class satisfies about.
 func inOrder(list []state.Binding, orders [][]int32, about func(class int32) bool) []state.Binding {
 	stages := map[[2]int32]state.Binding{}
 	for _, b := range list {
@@ -345,8 +337,7 @@ func inOrder(list []state.Binding, orders [][]int32, about func(class int32) boo
 	return out
 }
 
-// allowed returns the instance types of a new node on which all its pods get their devices, or all types if there is no such type. classes
-// has the pods' classes in order.
+// allowed returns the instance types on which pods of these classes, in order, get their devices, or all types if there is no such type.
 func (a *deviceAdmission) allowed(c *market.Catalog, node *planning.NewNode, classes []int32) []planning.InstanceTypeOption {
 	options := node.InstanceTypes
 	byName := a.byName[c]

@@ -37,7 +37,7 @@ func (x *waitingNames) begin(m *model.Model) {
 	for i := range m.Nodes {
 		pods += len(m.Nodes[i].Movable)
 	}
-	x.classes = make(map[planning.PodKey]int32, pods) // with space for movable pods, because a caller that executes a plan moves most of these
+	x.classes = make(map[planning.PodKey]int32, pods) // with space for movable pods, because executing a plan moves most of them
 	for class, c := range m.Classes {
 		if c.Invalid != nil {
 			continue

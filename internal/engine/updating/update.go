@@ -19,15 +19,15 @@ import (
 // the same slices for the same lists, as package cluster does. The model m stays valid.
 //
 // Update compiles all pods and nodes again, and records them, if m was compiled, or if Update was already called on m. It also compiles
-// everything again if there are changes other than these: pods that are added, removed, bound or changed, even if they are of new kinds
-// with new node selectors, topology keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and
-// Namespaces; nodes that are added, removed or changed; NodePools and DaemonSets whose status changed. Some of these changes also need
-// compiling: the first pod with a new resource is added, or the last pod with a resource is removed; pods have limits on spot nodes; the
-// run time of pods is known and reservations end; DaemonSets are added, removed or changed; a CSI driver has its first or loses its last
-// volume; or pods of new namespaces appear while rules select namespaces by their labels. Some changes of devices also need compiling:
-// changes of pods that claim devices or request a resource of a DeviceClass, changes of nodes that have devices or whose type publishes
-// devices, and the end of the time in which a node's drivers must publish. In all cases, compiled catalogs, and catalogs after overlays,
-// are shared if they have not changed.
+// them again if there are changes other than these: pods that are added, removed, bound or changed, even if they are of new kinds with new
+// node selectors, topology keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes
+// that are added, removed or changed; NodePools and DaemonSets whose status changed. Some of these changes also need compiling: the first
+// pod with a new resource is added, or the last pod with a resource is removed; pods have limits on spot nodes; the run time of pods is
+// known and reservations end; DaemonSets are added, removed or changed; a CSI driver has its first or loses its last volume; or pods of new
+// namespaces appear while rules select namespaces by their labels. Some changes of devices also need compiling: changes of pods that claim
+// devices or request a resource of a DeviceClass, changes of nodes that have devices or whose type publishes devices, and the end of the
+// time in which a node's drivers must publish. In all cases, compiled catalogs, and catalogs after overlays, are shared if they have not
+// changed.
 //
 // Models never change. Any number of Solve and Trial calls may run in parallel on m and on earlier models, with the same results as before.
 func Update(m *model.Model, s *planning.Snapshot) (*model.Model, error) {
@@ -106,7 +106,7 @@ func sameWorld(m *model.Model, s *planning.Snapshot) bool {
 		model.FirstNil(s.Namespaces) < 0 && model.FirstNil(s.PersistentVolumeClaims) < 0 && model.FirstNil(s.PersistentVolumes) < 0 &&
 		slices.Equal(was.UnsupportedVolumeTopologyKeys, s.UnsupportedVolumeTopologyKeys) &&
 		slices.Equal(was.UnsupportedVolumeDrivers, s.UnsupportedVolumeDrivers) &&
-		(m.Resources.Len() == m.Resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.SameAttachments(s)) && model.FirstNil(s.CSINodes) < 0 && // CSINodes are read only for limits on volumes
+		(m.Resources.Len() == m.Resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.SameAttachments(s)) && model.FirstNil(s.CSINodes) < 0 && // read only for limits on volumes
 		model.FirstNil(s.VolumeAttachments) < 0 && m.Devices.Stand(s) && model.SameDevices(was, s) &&
 		model.FirstNil(s.PodDisruptionBudgets) < 0 && // Solve reads PodDisruptionBudgets from the snapshot
 		(!spreads || model.SameList(was.DefaultTopologySpread, s.DefaultTopologySpread) && slices.Equal(was.Services, s.Services) &&

@@ -32,7 +32,7 @@ type Index struct {
 	// defaultClass is the class of claims that name no class, or "" if there is no default.
 	defaultClass string
 	claims       map[claimKey]*claim
-	// unmade has, by StorageClass, a claim for the claims that controllers will create for generic ephemeral volumes.
+	// unmade has, by StorageClass, the claim that controllers will create for a generic ephemeral volume of this class.
 	unmade map[string]*claim
 	// attachments are the attachable volumes that pods of the snapshot use.
 	attachments map[ID]*attachment
