@@ -21,7 +21,7 @@ type Writer struct {
 	// Buf contains the text written so far.
 	Buf   []byte
 	pairs []pair
-	// Daemon is true if match.BoundDaemon returns true for the pod. Then the name of the pod's node is left out.
+	// Daemon is true if match.BoundDaemon returns true for the pod. In this case, the text does not contain the name of the pod's node.
 	Daemon bool
 }
 

@@ -29,9 +29,9 @@ const (
 	// share of the gap.
 	gapShare = 1.0 / 3
 	// progress is the share of the cost by which the mix or the bound must improve within idleColumns fillings per row. gapProgress is the
-	// same as a share of the difference between the cost of the mix and the bound. The larger of the two amounts is required. Without
-	// progress the search ends, for example if hundreds of mixes cost the same. If values only guide a search, roughProgress replaces
-	// progress, and roughIdle replaces idleColumns.
+	// required improvement as a share of the difference between the cost of the mix and the bound. The larger of the two amounts is
+	// required. Without progress the search ends, for example if hundreds of mixes cost the same. If values only guide a search,
+	// roughProgress replaces progress, and roughIdle replaces idleColumns.
 	progress      = 1e-5
 	gapProgress   = 1.0 / 50
 	idleColumns   = 4
@@ -247,9 +247,9 @@ func (pr *Program) exhausted() bool {
 	return pr.p.Rough && pr.entered > roughColumns*rows || pr.entered*rows*rows > maxLPWork
 }
 
-// idle is for a plan's proof. It reports whether mix and bound are close, and a few fillings improved neither of them. The mix begins with
-// the plan's own fillings, and hundreds of other fillings cost the same. In this case the best known values improve only if, by these
-// values, some option that was not examined can hold more value than its price.
+// idle is for a plan's proof. It reports whether the cost of the plan and the bound are close, and the last fillings improved neither the
+// mix nor the bound. The mix begins with the plan's own fillings, and hundreds of other fillings cost the same. In this case the best known
+// values improve only if, by these values, some option that was not examined can hold more value than its price.
 func (pr *Program) idle() bool {
 	return pr.p.Planned > 0 && pr.entered-max(pr.stuck.entered, pr.checked) > plannedIdle*len(pr.Bundles) &&
 		pr.p.Planned-pr.centerBound <= pr.p.Planned*fairlyNear

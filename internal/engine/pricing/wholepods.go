@@ -168,7 +168,7 @@ func (w *wholePricing) sweep(options []int32, weight float64) bool {
 }
 
 // enterWhole adds the option's best filling to the mix, and for each bundle the best filling with a pod of it. It adds only fillings whose
-// value exceeds the node's price. A single run of dynamic programming finds all of them.
+// value exceeds the node's price. A single run of dynamic programming finds all these fillings.
 func (w *wholePricing) enterWhole(o int32) bool {
 	entered, enough := false, float64(w.p.Options[o].Price)*(1+1e-6)+1e-3
 	for with := -1; with < len(w.Bundles); with++ {

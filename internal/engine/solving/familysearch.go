@@ -256,7 +256,7 @@ func (s *together) promising(kept int, cost int64) bool {
 // newCost returns the cost of the new nodes opened since start.
 func (s *together) newCost() int64 { return newnodes.Of(s.Trial).NewCost() - s.cost }
 
-// choose sets the domains of the gang's groups to those of the option. drop undoes this.
+// choose sets the domains of the gang's groups to the domains of the option. drop undoes this.
 func (s *together) choose(at int, o *model.GangOption) {
 	for _, in := range s.in[at] {
 		g := &s.groups[in]

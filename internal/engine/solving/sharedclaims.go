@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// keepTogether ensures that either all pods that share a device claim have a node, or none of these pods. If one of them is pending, it
-// removes the others from their nodes.
+// keepTogether ensures that, of the pods that share device claims, either all have a node or none has one. If one of these pods is pending,
+// it removes the other pods from their nodes.
 func (t Solving) keepTogether() {
 	waiting := t.waitingGroups()
 	t.Parted = nil

@@ -53,8 +53,8 @@ func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, 
 		return false
 	}
 	used := mergeNodes(found.NodesUsed(), tried)
-	// Costs can be compared only after the pods on new nodes have been rearranged, because other plans may need more expensive nodes in
-	// the same zone.
+	// Costs can be compared only after the pods on new nodes have been rearranged, because the plans that leave out nodes may need more
+	// expensive nodes in the same zone.
 	others := t.rearrange(ctx, before, classes)
 	if len(used) == 0 && len(others) == 0 {
 		return true

@@ -29,7 +29,7 @@ func newVictimBudgets(list []*policyv1.PodDisruptionBudget) []victimBudget {
 	return out
 }
 
-// byBudget divides the bound pods in the parameter list into two lists. If all of them were evicted one after another, the budgets would
+// byBudget divides the bound pods in the parameter list into two lists. If all these pods were evicted one after another, the budgets would
 // forbid the eviction of the pods in the result violating.
 func byBudget(budgets []victimBudget, n *existing.Node, list []int) (violating, others []int) {
 	spent := make([]int32, len(budgets))

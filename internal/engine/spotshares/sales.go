@@ -123,7 +123,7 @@ func (b *builder) salesFor(pattern int32) ([]Sale, error) {
 		}
 		sale := Sale{o.pool, o.price, holds, o.share}
 		if n, listed := at[o.pool]; listed {
-			// Two NodePools may have different prices for this pool, and a price limit must hold for both.
+			// Two NodePools may have different prices for this spot pool, and a price limit must hold for both prices.
 			out[n].Price, out[n].PriceShare = math.Min(out[n].Price, sale.Price), higher(out[n].PriceShare, sale.PriceShare)
 			continue
 		}

@@ -36,7 +36,7 @@ func (x *Index) affinities(pod *corev1.Pod, add func(Group)) error {
 }
 
 // requiredAffinity adds a group for each required pod affinity term. Each group has the selectors of all terms, because kube-scheduler
-// counts only pods that match all of them.
+// counts only pods that match all these selectors.
 func (x *Index) requiredAffinity(pod *corev1.Pod, required []corev1.PodAffinityTerm, add func(Group)) error {
 	groups := make([]Group, len(required))
 	var selectors []labels.Selector

@@ -33,7 +33,7 @@ type Trial struct {
 	Types knownTypes
 	// names maps the names of pending pods to their classes.
 	names waitingNames
-	// Proof has the problem from which the new nodes were packed, if a single packing made all of them.
+	// Proof has the problem from which the new nodes were packed, if a single packing made all new nodes. In all other cases it is nil.
 	Proof *Proof
 	// Packings caches packings. It is nil unless a caller sets it.
 	Packings *Packings

@@ -90,8 +90,8 @@ func notWaiting(key planning.PodKey) error {
 	return fmt.Errorf("pod %s does not wait for a place: it is neither pending nor on a hidden node, or the trial has placed it already", key)
 }
 
-// NewNodes returns the number of new nodes opened so far, including those without pods. New nodes are numbered from 0 in the order in which
-// they were opened.
+// NewNodes returns the number of new nodes opened so far, including new nodes without pods. New nodes are numbered from 0 in the order in
+// which they were opened.
 func (t *Trial) NewNodes() int { return len(t.S.Planned) }
 
 // Filled returns the numbers of the new nodes that have pods, without numbers below the parameter from.

@@ -63,7 +63,7 @@ func sameNumbers(renumber []int32) bool {
 	return true
 }
 
-// numberGroups numbers the topology groups by their texts. If the groups differ from those of the model, it sets the model's groups.
+// numberGroups numbers the topology groups by their texts. If the groups differ from the groups of the model, it sets the model's groups.
 func (u *update) numberGroups() {
 	m, k := u.next, u.memo
 	x := k.index

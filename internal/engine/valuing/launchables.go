@@ -115,8 +115,8 @@ type Launchable struct {
 }
 
 // Kinds returns the kinds of nodes of the groups, each kind once. They are sorted by the order in which plans prefer their pools, and then
-// by instance type. Every new node that has a pod of these groups is of one of these kinds, whatever other pods it has. Numbers that Of
-// never returned are ignored.
+// by instance type. Every new node that has a pod of these groups is of one of these kinds, regardless of the node's other pods. Numbers
+// that Of never returned are ignored.
 func (l *Launchables) Kinds(groups ...int) []Launchable {
 	type kind struct {
 		pool int32

@@ -98,8 +98,8 @@ func (t Valuing) Complete(p *offers.Choice, caps []offers.Cap) *offers.Choice {
 	return p
 }
 
-// Provable returns the item of a class for a proof. The item's pods may be in any cell that the stage allows. Only their own rules limit
-// how many of them share a node; rules between classes are ignored. Ignoring rules can only lower the bound.
+// Provable returns the item of a class for a proof. The item's pods may be in any cell that the stage allows. Only the rules of the class
+// itself limit how many of these pods share a node; rules between classes are ignored. Ignoring rules can only lower the bound.
 func Provable(m *model.Model, class, stage int32, count int) pricing.Item {
 	c := m.Classes[class]
 	it := pricing.Item{Class: class, Place: pricing.Place{Stage: stage, Cell: layout.AnyCell}, Count: count, Need: c.Unshared(), PerNode: pricing.Unbounded, Topology: c.Topology}

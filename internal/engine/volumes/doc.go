@@ -1,8 +1,8 @@
 // Package volumes determines the constraints that a pod's volumes put on nodes.
 //
-// The question: on which nodes can a pod use its volumes, which volumes does it attach there, and which of them does it share with other
-// pods? The rules are those of kube-scheduler's plugins VolumeBinding, VolumeZone, NodeVolumeLimits and VolumeRestrictions, because
-// kube-scheduler decides in the end.
+// The question: on which nodes can a pod use its volumes, which volumes does it attach to the node, and which of these volumes does it
+// share with other pods? The rules are those of kube-scheduler's plugins VolumeBinding, VolumeZone, NodeVolumeLimits and
+// VolumeRestrictions, because kube-scheduler decides in the end.
 //
 // The input is the objects of a cluster ([Objects]) and the pods with volumes. [New] reads everything in one pass into an [Index], which
 // never changes afterwards: any number of goroutines may use it.
