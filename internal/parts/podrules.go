@@ -120,5 +120,5 @@ func Overhead(pairs ...string) PodOption {
 	return func(p *corev1.Pod) { p.Spec.Overhead = Amounts(pairs...) }
 }
 
-// Percent returns a pointer to x.
+// Percent returns a pointer to a copy of the number x.
 func Percent(x float64) *float64 { return &x }

@@ -95,7 +95,7 @@ func WantStale[M any](t *testing.T, trial interface{ Rollback(M) error }, to M) 
 	}
 }
 
-// PlanIn is PlanOf for properties that rapid checks.
+// PlanIn returns the plan of the trial, like PlanOf, in a property test of the library rapid.
 func PlanIn(rt *rapid.T, t Planner) *scheduling.Plan {
 	plan, err := t.Plan(rt.Context())
 	if err != nil {

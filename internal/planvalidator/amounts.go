@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// plus adds the amounts in list to sum.
+// plus adds each amount of the resource list list to the resource list sum.
 func plus(sum, list corev1.ResourceList) {
 	for name, q := range list {
 		have := sum[name]
@@ -45,8 +45,8 @@ func copyOf(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// lackNew works like lack, but for a new node. It also names a resource of have that is negative, because DaemonSets must not overcommit a
-// new node.
+// lackNew is the function lack for a new node. It also names a resource whose amount in the parameter have is negative, because DaemonSets
+// must not overcommit a new node.
 func lackNew(need, have corev1.ResourceList) string {
 	for name, q := range have {
 		if q.Sign() < 0 {
@@ -56,8 +56,9 @@ func lackNew(need, have corev1.ResourceList) string {
 	return lack(need, have)
 }
 
-// lack names a resource of which need exceeds have, or returns "" if need fits. It compares only requested resources, as in
-// kube-scheduler's NodeResourcesFit: a node that is overcommitted in a resource still accepts pods that don't request this resource.
+// lack names a resource whose amount in the parameter need exceeds the amount in the parameter have. It returns "" if no resource is
+// lacking. It compares only requested resources, as in kube-scheduler's NodeResourcesFit: a node that is overcommitted in a resource still
+// accepts pods that don't request this resource.
 func lack(need, have corev1.ResourceList) string {
 	for name, q := range need {
 		if h := have[name]; q.Sign() > 0 && q.Cmp(h) > 0 {
@@ -116,8 +117,8 @@ func requestsOf(pod *corev1.Pod) corev1.ResourceList {
 	return running
 }
 
-// daemonPod returns a pod that represents the pods of the DaemonSet. It is the newest pod of the DaemonSet on a node that is not being
-// removed, but with the node affinity of the DaemonSet's template. If there is no such pod, it is made from the template.
+// daemonPod returns a pod that represents the pods of the DaemonSet. The result is the newest pod of the DaemonSet on a node that is not
+// being removed, but with the node affinity of the DaemonSet's template. If there is no such pod, the result is made from the template.
 func (c *checker) daemonPod(set *appsv1.DaemonSet) *corev1.Pod {
 	var newest *corev1.Pod
 	for i := range c.s.Nodes {

@@ -37,7 +37,8 @@ func (c *checker) sharesUnmade(pod *corev1.Pod) bool {
 	})
 }
 
-// affordable reports whether the pool's limits allow a node of the type: in place of n or, if n is nil, in addition to all other nodes.
+// affordable reports whether the pool's limits allow a node of the type. The node replaces the planned node n. If n is nil, it is an
+// additional node.
 func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	after, standing := c.afterwards(key), c.used(key)
 	for name, limit := range c.pools[key].Object.Spec.Limits {
@@ -66,7 +67,7 @@ func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudpro
 }
 
 // reservable reports whether a node can use the offering: it is not reserved, or its reservation has instances left. If n is not nil, the
-// offering must have the same reservation as n: a planned node keeps its instance of a reservation, and gets no other.
+// offering must have the same reservation as the planned node n, because a planned node can't switch to another reservation.
 func (c *checker) reservable(w *world, n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	id := reservation(o)
 	if n != nil {
@@ -120,7 +121,7 @@ func (c *checker) bought(n *scheduling.NewNode) *cloudprovider.Offering {
 	return nil
 }
 
-// takesMore reports whether one has more than other of some resource that the pool limits.
+// takesMore reports whether the first resource list has a larger amount than the second of some resource that the pool limits.
 func takesMore(np *scheduling.NodePool, one, other corev1.ResourceList) bool {
 	for name := range np.Object.Spec.Limits {
 		a, b := one[name], other[name]
@@ -131,8 +132,8 @@ func takesMore(np *scheduling.NodePool, one, other corev1.ResourceList) bool {
 	return false
 }
 
-// alike reports whether spread constraints can't distinguish nodes with the labels a and b. A spread constraint can only distinguish nodes
-// by the labels that its pod's node selection names.
+// alike reports whether spread constraints can't distinguish a node with the labels a from a node with the labels b. A spread constraint
+// can only distinguish nodes by the labels that its pod's node selection names.
 func (c *checker) alike(a, b labels) bool {
 	for _, pod := range c.spreading {
 		for _, all := range c.selected(&pod.Spec) {
@@ -146,9 +147,9 @@ func (c *checker) alike(a, b labels) bool {
 	return true
 }
 
-// varied reports whether the pool's minValues are met by the instance types that could be launched with the same pods. The types must have
-// an offering in the same zone and with the same capacity type as o. If a type's room depends on neither zone nor capacity type, it
-// suffices that it has an offering that rules between pods can't distinguish from o.
+// varied reports whether the pool's minValues are met by the instance types that could be launched with the same pods. Each of these types
+// must have an offering in the same zone and with the same capacity type as the offering o. If a type's allocatable resources depend on
+// neither zone nor capacity type, an offering suffices that rules between pods can't distinguish from the offering o.
 func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod) bool {
 	here := func(x *cloudprovider.Offering) bool {
 		return x.Zone() == o.Zone() && x.CapacityType() == o.CapacityType()
@@ -171,7 +172,7 @@ func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloud
 	})
 }
 
-// variedAmong is varied, but counts only types with an offering for which the function is returns true.
+// variedAmong does what varied does, but it counts only types with an offering that the given function accepts.
 func (c *checker) variedAmong(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod, is func(*cloudprovider.Offering) bool) bool {
 	for _, r := range np.Object.Spec.Template.Spec.Requirements {
 		if r.MinValues == nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // certificateRules checks that the certificate's classes name only rules of the certificate, and that no new node of the plan breaks a
-// rule. If classes differ only in the amounts that they take of a rule, their pods are counted as pods of the class that takes least.
+// rule. If classes differ only in how much of a rule's amount each pod uses, their pods are counted as pods of the class that uses least.
 func (c *checker) certificateRules(cert *scheduling.Certificate) {
 	for _, class := range cert.Classes {
 		for name, takes := range class.Takes {
@@ -58,7 +58,7 @@ func ruleOf(cert *scheduling.Certificate, name string) *planning.CertificateRule
 	return nil
 }
 
-// amountOf returns the amount of a rule on a node with the resources have, or -1 if the certificate has no such rule.
+// amountOf returns the amount of a rule on a node with the resources in have. It returns -1 if the certificate has no rule with that name.
 func amountOf(cert *scheduling.Certificate, name string, have corev1.ResourceList) int64 {
 	switch r := ruleOf(cert, name); {
 	case r == nil:
@@ -70,7 +70,7 @@ func amountOf(cert *scheduling.Certificate, name string, have corev1.ResourceLis
 	}
 }
 
-// wholeUnits returns the amount of the rule's resource in list, in whole units.
+// wholeUnits returns the amount of the rule's resource in the given resource list, in whole units.
 func wholeUnits(r *planning.CertificateRule, list corev1.ResourceList) int64 {
 	q := list[r.Resource]
 	if r.Resource == corev1.ResourceCPU {
@@ -79,8 +79,8 @@ func wholeUnits(r *planning.CertificateRule, list corev1.ResourceList) int64 {
 	return q.Value() / max(r.Unit.Value(), 1)
 }
 
-// wholePods are pods of one class on a node: their largest number, the value of one pod, and how many units of the counted resources one
-// pod needs.
+// wholePods has, for the pods of one class on a node, the largest number of pods, the value of one pod, and how many units of each counted
+// resource one pod needs.
 type wholePods struct {
 	count int
 	value float64
@@ -99,7 +99,7 @@ func (c *checker) certificateCounts(t *planning.CertificateType) {
 	}
 }
 
-// unitsOf returns how many whole units of each counted resource are in list.
+// unitsOf returns how many whole units of each counted resource are in the given resource list.
 func unitsOf(counted []planning.CertificateCount, list corev1.ResourceList) [2]int64 {
 	var out [2]int64
 	for i, c := range counted[:min(len(counted), len(out))] {
@@ -108,12 +108,13 @@ func unitsOf(counted []planning.CertificateCount, list corev1.ResourceList) [2]i
 	return out
 }
 
-// mostStates limits the size of the table in mostFilling. Certificates count in large units, so their tables are smaller.
+// mostStates is the largest number of entries of the table in mostFilling. Certificates count in large units, so their tables are smaller
+// than this limit.
 const mostStates = 1 << 20
 
-// mostFilling returns the highest total value of whole pods that fit into room together, or infinity if the table would be too large. It
-// adds one entry of pods after another: worth[a][b] is the highest value of the pods so far that need at most a units of the first resource
-// and b units of the second.
+// mostFilling returns the highest total value of whole pods that fit together into the amounts in room, or infinity if the table would be
+// too large. It adds one entry of the list pods after another. worth[a][b] is the highest value of a set of the added pods that needs at
+// most a units of the first resource and b units of the second.
 func mostFilling(pods []wholePods, room [2]int64) float64 {
 	if room[0] < 0 || room[1] < 0 || room[0] >= mostStates || (room[0]+1)*(room[1]+1) > mostStates {
 		return math.Inf(1)

@@ -59,11 +59,12 @@ type checker struct {
 	sets  []*corev1.Pod // one pod for each DaemonSet
 	// spreading are the pending and bound pods with spread constraints.
 	spreading []*corev1.Pod
-	// asTheyAre maps a copy of a pod that has additional requirements, for the domains of its gang, to the original pod.
+	// asTheyAre is a map from changed copies of pods to the original pods. The copies have additional requirements, for the domains of
+	// their gangs.
 	asTheyAre map[*corev1.Pod]*corev1.Pod
 	// namespaces has the labels of each namespace.
 	namespaces map[string]apilabels.Set
-	// statedOf has, for each type, the label keys that its catalogs state.
+	// statedOf has, for each instance type, the label keys that the catalogs with this type state.
 	statedOf map[*cloudprovider.InstanceType]statedKeys
 	faults   []Fault
 }
@@ -138,7 +139,7 @@ func (c *checker) podsOnce() {
 	}
 	for i := range c.p.Preemptions {
 		if key := c.p.Preemptions[i].Pod; seen[key] == 0 {
-			seen[key]++ // kube-scheduler will preempt other pods for this pod, so it needs no other place
+			seen[key]++ // kube-scheduler will preempt other pods for this pod, so the plan need not place it
 		}
 	}
 	for key := range c.pods {

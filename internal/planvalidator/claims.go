@@ -15,8 +15,8 @@ import (
 type attached struct {
 	// driver and id identify the volume for attachment limits. driver is empty for volumes to which no limit applies.
 	driver, id string
-	// onNodes are the alternatives for existing nodes, and onNew those for new nodes: a node must meet one of them. nil means any node.
-	// They differ because new nodes can't be selected by hostname.
+	// onNodes are the alternative node selections for existing nodes, and onNew those for new nodes. A node must meet one alternative. nil
+	// means any node. The two lists differ because new nodes can't be selected by hostname.
 	onNodes, onNew [][]expression
 	// unmade is true for a volume that will be created in the zone of the first pod that uses it.
 	unmade bool
@@ -35,7 +35,7 @@ func (c *checker) volumesOf(pod *corev1.Pod) ([]attached, bool) {
 		case v.Ephemeral != nil:
 			name = pod.Name + "-" + v.Name
 		default:
-			// Disks that pods name without a claim can be used in any zone. They count as attached volumes of a CSI driver.
+			// Disks that pods name without a claim can be used in any zone. They count towards the attachment limit of a CSI driver.
 			if one := inlineDisk(&v.VolumeSource); one.driver != "" {
 				out = append(out, one)
 			}
@@ -116,8 +116,8 @@ func (c *checker) unbound(id string, class *string) (attached, bool) {
 	return attached{}, false
 }
 
-// volume returns an existing volume. Each term of its node affinity is an alternative, combined with the zone and region labels of the
-// volume.
+// volume returns an existing volume. Each term of the volume's node affinity, combined with the zone and region labels of the volume, is
+// one alternative for the node.
 func (c *checker) volume(pv *corev1.PersistentVolume) (attached, bool) {
 	var out attached
 	if pv.Spec.CSI != nil {
@@ -152,8 +152,8 @@ func (c *checker) volume(pv *corev1.PersistentVolume) (attached, bool) {
 	return out, true
 }
 
-// volumesRefuse says why the pod's volumes can't be attached to the node, or returns "" if they can. It checks the topologies of the
-// volumes, that all pods with the same uncreated volume are in one zone, and that the node can attach all volumes.
+// volumesRefuse says why the pod's volumes can't be attached to the node, or returns "" if they can. It checks that the node is in the
+// topology of each volume, that all pods with the same uncreated volume are in one zone, and that the node can attach all volumes.
 func (w *world) volumesRefuse(m *machine, pod *corev1.Pod) string {
 	list, ok := w.c.volumesOf(pod)
 	if !ok {
@@ -199,7 +199,7 @@ func (w *world) volumesRefuse(m *machine, pod *corev1.Pod) string {
 	return ""
 }
 
-// attachesAll reports whether a new node of the type can attach all volumes of the pods. Each volume counts once.
+// attachesAll reports whether a new node of the type can attach all volumes of the pods. A volume that several of the pods use counts once.
 func (c *checker) attachesAll(it *cloudprovider.InstanceType, pods []*corev1.Pod) bool {
 	type volume struct{ driver, id string }
 	seen, used := map[volume]bool{}, map[string]int64{}
@@ -243,8 +243,8 @@ func (w *world) togetherWith(m *machine, v attached) bool {
 	return true
 }
 
-// diskClash names a disk that pod and one of the pods in others name without a claim and that they can't share on one node. It returns ""
-// if there is no such disk. Source: kube-scheduler's VolumeRestrictions.
+// diskClash names a disk that the given pod can't share on one node with one of the other pods, and that both pods name without a claim. It
+// returns "" if there is no such disk. Source: kube-scheduler's VolumeRestrictions.
 func diskClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	for i := range pod.Spec.Volumes {
 		for _, x := range others {
@@ -274,7 +274,8 @@ func sameDisk(a, b *corev1.VolumeSource) string {
 	return ""
 }
 
-// takeAttached subtracts from limits the volumes that are attached to the node (VolumeAttachments) although none of its pods uses them.
+// takeAttached reduces the attachment limits of the node. It subtracts the volumes that are attached to the node (VolumeAttachments)
+// although none of the node's pods uses them.
 func (c *checker) takeAttached(n *scheduling.Node, limits map[string]int64) {
 	type volume struct{ driver, id string }
 	seen := map[volume]bool{}

@@ -45,7 +45,7 @@ func (c *checker) costs() {
 	c.certificate(c.p.Certificate)
 }
 
-// attachPrefix is the prefix of resource names under which certificates count attached volumes of a driver.
+// attachPrefix is the first part of the resource name under which a certificate counts the attached volumes of a driver.
 const attachPrefix = "attachable-volumes-csi-"
 
 // withoutVolumes returns the list without the resources that count attached volumes.
@@ -75,7 +75,7 @@ func countsDevices(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), planning.DevicesPrefix)
 }
 
-// nodeRulesAlone reports whether all rules of the pod concern single nodes. Then the pod may use every new node.
+// nodeRulesAlone reports whether each rule of the pod concerns a single node. If so, the pod may use every new node.
 func nodeRulesAlone(pod *corev1.Pod) bool {
 	if a := pod.Spec.Affinity; a != nil {
 		if a.NodeAffinity != nil || a.PodAffinity != nil {
@@ -148,8 +148,8 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 
 // certificateTypes repeats the certificate's proof. For each node that a pool may launch, it computes an upper bound on the value of the
 // pods that fit on the node. This value must not exceed the price of the node, plus the value of the reservation or commitment that the
-// node uses. If offerings of a type differ in their room for pods, the certificate has no entry for some of them. Then the proof is
-// repeated only for offerings whose price is in an entry of the type.
+// node uses. If offerings of a type differ in their allocatable resources, the certificate has no entry for some offerings. In this case,
+// the proof is repeated only for offerings whose price is in an entry of the type.
 func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 	type machine struct {
 		offering *cloudprovider.Offering
@@ -200,14 +200,15 @@ func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 }
 
 // allowance says by how much the value of a node's pods may exceed the node's price, because the node uses a reservation or commitment,
-// which is limited. draws are the certificate's entries for this limit.
+// which is limited. draws are the certificate's entries for the reservation or commitment.
 type allowance struct {
 	limited bool
 	beyond  float64
 	draws   []planning.CertificateDraw
 }
 
-// limitOf returns the allowance of a node that uses the limit want. uses is the amount that it uses.
+// limitOf returns the allowance of a node that uses a reservation or commitment. The parameter want is the certificate's limit for it, and
+// uses is the amount that the node uses.
 func limitOf(cert *scheduling.Certificate, want planning.CertificateLimit, uses float64) allowance {
 	out := allowance{limited: true}
 	for _, l := range cert.Limits {
@@ -243,13 +244,14 @@ func (c *checker) reservedLimit(cert *scheduling.Certificate, np *scheduling.Nod
 	return allowance{limited: true}
 }
 
-// certificateType checks that the pods that fit on a node of the type are worth at most its price plus its allowance.
+// certificateType checks that the total value of the pods that fit on a node of the type is at most the node's price plus its allowance.
 func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, price float64, allowed allowance) {
 	at := slices.IndexFunc(cert.Types, func(t planning.CertificateType) bool { return t.Name == it.Name })
 	var multipliers []prices
 	for i := range cert.Types {
-		// If the certificate has several entries for the type, it suffices that the multipliers of one of them prove this. For a limited
-		// node, it suffices that the multipliers of any type prove this, because certificates leave out nodes that other nodes can replace.
+		// If the certificate has several entries for the type, it suffices that the multipliers of one entry prove the upper bound. For a
+		// node that uses a limited reservation or commitment, the multipliers of any type suffice, because certificates leave out nodes
+		// that other nodes can replace.
 		if cert.Types[i].Name == it.Name || allowed.limited {
 			multipliers = append(multipliers, pricesOf(&cert.Types[i]))
 		}
@@ -276,8 +278,8 @@ func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovide
 	}
 }
 
-// withVolumes returns have with one more entry for each driver whose volumes the classes count: the number of volumes that the type can
-// attach.
+// withVolumes returns the resource list have with an additional entry for each driver whose volumes the classes count. The entry is the
+// number of volumes of the driver that a node of the type can attach.
 func withVolumes(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList) corev1.ResourceList {
 	have = copyOf(have)
 	for _, class := range cert.Classes {
@@ -294,8 +296,8 @@ func withVolumes(cert *scheduling.Certificate, it *cloudprovider.InstanceType, h
 	return have
 }
 
-// howMany returns how many pods of the class fit on a node that has the resources have, according to the requests of the class and the
-// rules about single nodes. It returns at most class.Count.
+// howMany returns how many pods of the class fit on a node with the resources in have, according to the requests of the class and the rules
+// about single nodes. It returns at most class.Count.
 func howMany(cert *scheduling.Certificate, class *planning.CertificateClass, have corev1.ResourceList) int {
 	most := int64(class.Count)
 	for name, takes := range class.Takes {
@@ -311,7 +313,7 @@ func howMany(cert *scheduling.Certificate, class *planning.CertificateClass, hav
 	return n
 }
 
-// prices are the multipliers of resources and of the amounts of rules.
+// prices has the multipliers of a certificate: a price for each resource and for the amount of each rule.
 type prices struct {
 	resources map[corev1.ResourceName]float64
 	rules     map[string]float64

@@ -55,7 +55,7 @@ func nodesOf(slice *resourcev1.ResourceSlice, d *resourcev1.Device) *corev1.Node
 	return selector
 }
 
-// reached returns the devices that the node can use, whichever of the label sets in of it gets.
+// reached returns the devices that the node can use with each of the given label sets. The node will get one of these label sets.
 func (c *deviceChecker) reached(of []labels) []*hostDevice {
 	var out []*hostDevice
 	for i, d := range c.network.host.devices {
@@ -66,7 +66,7 @@ func (c *deviceChecker) reached(of []labels) []*hostDevice {
 	return out
 }
 
-// selectedBy reports whether the selector selects the node whatever the node's unknown labels are.
+// selectedBy reports whether the selector selects the node for all possible values of the node's unknown labels.
 func (c *deviceChecker) selectedBy(m labels, nodes *corev1.NodeSelector) bool {
 	if len(nodes.NodeSelectorTerms) == 0 {
 		return false
@@ -75,7 +75,8 @@ func (c *deviceChecker) selectedBy(m labels, nodes *corev1.NodeSelector) bool {
 }
 
 // together checks that the claims of all nodes can get their devices at the same time, if there are devices that several nodes can use. For
-// this check, each new node has its first type. For each further type of a new node, it checks the claims of that node's pods alone.
+// this check, each new node has the first type in its list. For each further type in the list, together checks only the claims of that
+// node's pods.
 func (c *deviceChecker) together() {
 	if c.network == nil {
 		return
@@ -107,7 +108,7 @@ func (c *deviceChecker) together() {
 	c.possible("the plan", all)
 }
 
-// possible checks that the claims can get their devices at the same time.
+// possible checks that all of the claims can get their devices at the same time. If not, it adds a fault.
 func (c *deviceChecker) possible(where string, claims []hostedClaim) {
 	steps := maxDeviceSteps
 	if t := (&deviceTrial{c: c, claims: claims, steps: &steps}); !t.claim(0) && steps > 0 {

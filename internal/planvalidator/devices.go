@@ -11,11 +11,11 @@ import (
 )
 
 // CheckDevices returns the faults of the plan that concern devices which pods claim. On each node, all claims must be able to get their
-// devices, whichever of the node's types is launched. This file tries to assign the devices. Pods that share a claim must be on one node.
-// Pods whose claims have devices must be on a node that can use these devices. If several nodes can use a device, all nodes are checked
-// together. Also, no node that could be launched may hold pods with a total value, according to the certificate, above its price.
-// CheckDevices trusts the matcher's answers about selectors. These are not supported: capacity with a request policy, and extended
-// resources.
+// devices with each instance type that may be launched for the node. CheckDevices tries to assign the devices to the claims. Pods that
+// share a claim must be on one node. Pods whose claims have devices must be on a node that can use these devices. If several nodes can use
+// a device, all nodes are checked together. Also, no node that could be launched may hold pods with a total value, according to the
+// certificate, above its price. CheckDevices trusts the matcher's answers about selectors. These are not supported: capacity with a request
+// policy, and extended resources.
 func CheckDevices(s *scheduling.Snapshot, p *scheduling.Plan, matcher scheduling.DeviceMatcher) []Fault {
 	c := &deviceChecker{checker: newChecker(s, p), matcher: matcher, hosts: map[string]string{}}
 	c.network = c.newNetwork()
@@ -58,7 +58,7 @@ func (c *deviceChecker) published(node string) *deviceHost {
 	return h
 }
 
-// holdAllocated subtracts the parts of the host's devices that are allocated to claims.
+// holdAllocated subtracts the amounts that are allocated to claims from the host's devices.
 func (c *deviceChecker) holdAllocated(h *deviceHost) {
 	for _, claim := range c.s.ResourceClaims {
 		if claim.Status.Allocation != nil {
@@ -70,7 +70,7 @@ func (c *deviceChecker) holdAllocated(h *deviceHost) {
 type deviceChecker struct {
 	*checker
 	matcher scheduling.DeviceMatcher
-	// hosts has the node of the pods of each shared claim.
+	// hosts maps the name of each shared claim to the name of the node on which the claim's pods are.
 	hosts map[string]string
 	// network has the devices that several nodes can use. It is nil if there are no such devices.
 	network *deviceNetwork
@@ -128,7 +128,7 @@ func bound(d *resourcev1.Device, b *cloudprovider.AttributeBinding, it *cloudpro
 	d.Attributes[b.Attribute] = value
 }
 
-// host checks that the pods of one node get the devices for their claims.
+// host checks that the pods of the node h can get the devices for their claims.
 func (c *deviceChecker) host(where string, h *deviceHost, pods []scheduling.PodKey) {
 	if c.network != nil {
 		return // together checks this
@@ -139,8 +139,8 @@ func (c *deviceChecker) host(where string, h *deviceHost, pods []scheduling.PodK
 	}
 }
 
-// claimsOn returns the pods' claims without an allocation, except those in seen. With each claim, it returns devices as the list from which
-// the claim may get devices.
+// claimsOn returns the pods' claims that have no allocation and that are not in the set seen. Each returned claim has the parameter devices
+// as the list of devices that it may get.
 func (c *deviceChecker) claimsOn(where string, devices []*hostDevice, pods []scheduling.PodKey, seen map[string]bool) []hostedClaim {
 	var out []hostedClaim
 	for _, key := range pods {
@@ -164,7 +164,8 @@ func (c *deviceChecker) claimsOn(where string, devices []*hostDevice, pods []sch
 	return out
 }
 
-// apart checks that pods that share a claim are on one node, and that pods whose claim has devices of a node are on that node.
+// apart checks that pods that share a claim are on one node. It also checks that the pods of a claim that has devices of a node are on that
+// node.
 func (c *deviceChecker) apart(host string, pods []scheduling.PodKey) {
 	for _, key := range pods {
 		pod := c.pods[key]

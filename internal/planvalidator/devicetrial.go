@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// maxDeviceSteps limits how many devices are tried for one node. If a node needs more steps, it is not checked.
+// maxDeviceSteps is the largest number of devices that are tried for one node. If the search needs more, the node's devices are not
+// checked.
 const maxDeviceSteps = 200_000
 
 // deviceHost has the devices of a node, and the remaining amounts of their capacities and counters.
@@ -25,7 +26,7 @@ type hostDevice struct {
 	slice        int
 	driver, pool string
 	object       *resourcev1.Device
-	// says describes the device without its name.
+	// says is a text that describes the device without its name.
 	says string
 	uses int
 	// left is the remaining amount of each capacity of a device that several claims may share.
@@ -58,7 +59,7 @@ func (h *deviceHost) publish(driver, pool string, list []resourcev1.Device, sets
 	}
 }
 
-// hold subtracts the devices, or parts of devices, that are allocated in list.
+// hold subtracts the devices, or parts of devices, that the given allocation results contain.
 func (h *deviceHost) hold(list []resourcev1.DeviceRequestAllocationResult) {
 	for i := range list {
 		for _, d := range h.devices {
@@ -95,7 +96,7 @@ func changed(have, by resource.Quantity, sign int) resource.Quantity {
 	return out
 }
 
-// over reports whether more of the device is allocated than exists.
+// over reports whether the allocations exceed what the device allows: its number of uses, its shared capacities or its counters.
 func (h *deviceHost) over(d *hostDevice) bool {
 	if d.object.AllowMultipleAllocations == nil || !*d.object.AllowMultipleAllocations {
 		if d.uses > 1 {
@@ -118,7 +119,7 @@ func (h *deviceHost) over(d *hostDevice) bool {
 	return false
 }
 
-// deviceTrial tries to give devices to claims, one request after another.
+// deviceTrial tries to allocate devices to claims, for one request after another.
 type deviceTrial struct {
 	c      *deviceChecker
 	claims []hostedClaim
@@ -187,8 +188,7 @@ func (t *deviceTrial) meet(claim, at int, sub *resourcev1.DeviceSubRequest, full
 	return t.choose(claim, at, sub, about, int(max(sub.Count, 1)), gotDevice{request: name, full: full})
 }
 
-// choose allocates devices from the list of; left is their number. It tries all combinations. For each combination, it continues with the
-// next request.
+// choose allocates left devices of the given list. It tries all combinations. For each combination, it continues with the next request.
 func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of []*hostDevice, left int, as gotDevice) bool {
 	if left == 0 {
 		return t.request(claim, at+1)
@@ -199,7 +199,7 @@ func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of
 		}
 		d := of[i]
 		if slices.ContainsFunc(of[:i], d.alike) {
-			continue // an equal device did not work
+			continue // an interchangeable device led to no solution, so this device would not either
 		}
 		amounts := map[resourcev1.QualifiedName]resource.Quantity{}
 		for name, capacity := range d.object.Capacity {

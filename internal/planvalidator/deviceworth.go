@@ -54,8 +54,8 @@ func (c *deviceChecker) deviceWorth() {
 	}
 }
 
-// valued returns the pods on new nodes in groups, with the most valuable pods first. It returns false if anything other than requests and
-// devices decides where the pods fit.
+// valued returns the pods on new nodes in groups, and the most valuable group is first. It returns false if anything other than requests
+// and devices decides on which nodes the pods fit.
 func (c *deviceChecker) valued(cert *scheduling.Certificate) ([]*valuedPods, bool) {
 	groups := map[string]*valuedPods{}
 	for i := range c.p.NewNodes {
@@ -93,8 +93,8 @@ func (c *deviceChecker) valued(cert *scheduling.Certificate) ([]*valuedPods, boo
 	return out, true
 }
 
-// leastValue returns the lowest value of the classes to which the pods may belong, or 0 if there are no such classes. These are classes
-// with the same requests, with at least as many pods, and with devices if the pods claim devices.
+// leastValue returns the lowest value of the classes to which the pods may belong, or 0 if there are no such classes. The pods may belong
+// to a class with the same requests and at least as many pods. The class must have devices exactly if the pods claim devices.
 func leastValue(cert *scheduling.Certificate, g *valuedPods) float64 {
 	least := math.Inf(1)
 	for i := range cert.Classes {
@@ -127,7 +127,7 @@ type worthSearch struct {
 }
 
 // from tries all numbers of pods for each group in w.groups[at:], in addition to the pods that are already on the node. have is the value
-// of those pods. It reports whether the value of the node's pods can exceed its price. It gives up if w.steps is used up.
+// of those pods. It reports whether the value of the node's pods can exceed its price. It stops without a result when w.steps is used up.
 func (w *worthSearch) from(at int, have float64) bool {
 	if have > w.price*(1+1e-6)+1e-8 {
 		w.worth = have

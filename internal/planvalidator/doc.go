@@ -6,9 +6,9 @@
 //		t.Error(fault)
 //	}
 //
-// It checks two properties. First, is the plan valid? Each pod must be listed exactly once. Each placement must be allowed, and fit
-// whichever of the listed instance types and offerings is launched. Limits must be kept, and cost and bound must be right. Second, is the
-// plan complete? A pod that was refused must really have no place.
+// It checks two properties. First, is the plan valid? Each pod must be listed exactly once. Each placement must be allowed, and the pods
+// must fit on each of the listed instance types and offerings. Limits must be kept, and cost and bound must be right. Second, is the plan
+// complete? A pod that was refused must really have no place.
 //
 // For the default Query, it supports resources, labels, taints, DaemonSets, limits, prices and certificates, topology spread, pod affinity
 // and anti-affinity, volumes, host ports, minValues and reservations. The plan's pods are bound one after another, in the order of the

@@ -30,9 +30,10 @@ func Better(s *scheduling.Snapshot, p *scheduling.Plan) string {
 type exhaustive struct {
 	c    *checker
 	pods []*corev1.Pod
-	// alike has, for each pod, the index of the first pod that is equal to it except for its name.
+	// alike has, for each pod, the index of the first pod that differs from this pod only in its name.
 	alike []int
-	// priorities are the distinct priorities of the pods, highest first. Lists of counts have one entry for each priority, in this order.
+	// priorities are the distinct priorities of the pods, highest first. Lists of pod counts have one entry for each priority, in the same
+	// order.
 	priorities []int32
 	// kinds are the kinds of new nodes to try.
 	kinds []*machine
@@ -82,7 +83,8 @@ func (e *exhaustive) count(is func(i int) bool) []int {
 	return out
 }
 
-// compare returns a positive number if the counts a are better than b: more pods of the highest priority at which they differ.
+// compare returns a positive number if the pod counts a are better than the pod counts b. The counts with more pods are better, at the
+// highest priority at which the two lists differ.
 func (e *exhaustive) compare(a, b []int) int { return slices.Compare(a, b) }
 
 // possible returns, for each priority, how many pods fit on some existing or new node if no other pending pod is on it.
@@ -109,7 +111,7 @@ func (c *checker) nodesThere() []*machine {
 }
 
 // findKinds lists the kinds of nodes that pools can launch and on which some pod fits. If no rule and no pod can distinguish several kinds,
-// it keeps only those with the most room.
+// findKinds keeps only the kinds with the most allocatable resources.
 func (e *exhaustive) findKinds() {
 	c := e.c
 	texts := map[*machine]string{}
@@ -147,8 +149,8 @@ func (e *exhaustive) findKinds() {
 	})
 }
 
-// keep adds a kind of node, unless a known kind has at least as much room and rules can't distinguish the two. It also drops known kinds
-// that have no more room than the new one and that rules can't distinguish from it.
+// keep adds a kind of node. It does nothing if a known kind has at least as much room and rules can't distinguish the two kinds. It also
+// drops known kinds that have no more room than the new kind and that rules can't distinguish from it.
 func (e *exhaustive) keep(m *machine, texts map[*machine]string) {
 	if slices.ContainsFunc(e.kinds, func(k *machine) bool { return texts[k] == texts[m] && lackNew(m.room, k.room) == "" }) {
 		return
@@ -198,8 +200,8 @@ func (e *exhaustive) bind(set []*machine) {
 	e.step(w, set, at, map[string]bool{})
 }
 
-// step tries to bind one more pod to each possible node, and then continues with the next pod. at has the number of each pod's node, or -1
-// for a pending pod.
+// step tries to bind one more pod to each possible node, and then continues with the next pod. The parameter at has, for each pod, the
+// index of its node, or -1 if the pod is pending.
 func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bool) {
 	if text := fmt.Sprint(at); seen[text] || e.found != "" {
 		return
@@ -224,11 +226,11 @@ func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bo
 			j := slices.Index(e.pods, x)
 			return e.alike[j] == e.alike[i] && at[j] < 0
 		}) {
-			continue // the pod is bound, or an equal pod must come first
+			continue // the pod is bound, or an equal pod must be bound first
 		}
 		for n, m := range w.machines {
 			if n > there && set[n-there] == set[n-there-1] && !slices.Contains(at, n-1) && !slices.Contains(at, n) {
-				continue // if two nodes are equal, only the first gets pods first
+				continue // if two new nodes are equal and empty, only the first of the two is tried
 			}
 			if w.refuses(m, pod) != "" {
 				continue

@@ -54,8 +54,8 @@ func (c *checker) gangs() {
 	c.families()
 }
 
-// families checks the gangs that have a parent. The gangs of a parent or ancestor must all be placed, or none of them. They must also be in
-// one domain of each topology key that they share.
+// families checks the gangs that have a parent. All gangs of a parent or ancestor must be placed, or all must stay pending. The gangs must
+// also be in one domain of each topology key that they share.
 func (c *checker) families() {
 	whole, shared := map[scheduling.GangKey]bool{}, map[scheduling.GangKey]string{}
 	for i := range c.s.Gangs {
@@ -99,7 +99,7 @@ func parentsOf(g *scheduling.Gang) []scheduling.GangAncestor {
 }
 
 // wholeOf returns the outermost parent or ancestor whose gangs, including g, must all be placed or must all stay pending. It returns false
-// if g is spare.
+// if g is a spare gang, which its parent does not need.
 func wholeOf(g *scheduling.Gang) (scheduling.GangKey, bool) {
 	name := ""
 	for _, group := range parentsOf(g) {
@@ -207,13 +207,13 @@ func (c *checker) labelsOfPlaces() map[scheduling.PodKey]func(key string) (strin
 	return out
 }
 
-// ofGang reports whether the pod has no place because its gang as a whole has none.
+// ofGang reports whether the pod has no place because its gang can't be placed as a whole.
 func ofGang(u *scheduling.Unschedulable) bool {
 	return len(u.Reasons) == 1 && u.Reasons[0].Code == scheduling.ReasonGang
 }
 
-// withinGang returns the pod with additional requirements for the domains of its gang. The requirements restrict where the pod may go. They
-// don't change which domains its spread constraints count: see asTheyAre.
+// withinGang returns the pod with additional requirements for the domains of its gang. The requirements restrict the nodes on which the pod
+// may be placed. They don't change which domains the pod's spread constraints count: see asTheyAre.
 func (c *checker) withinGang(key scheduling.PodKey, pod *corev1.Pod) *corev1.Pod {
 	for i := range c.p.Gangs {
 		if len(c.p.Gangs[i].Domains) == 0 || !slices.Contains(c.s.Gangs[i].Members, key) {

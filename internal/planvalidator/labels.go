@@ -45,7 +45,7 @@ func (r rule) matches(value string, present bool) bool {
 	return n <= bound // Lte
 }
 
-// label has the rules that are known to hold for one label of a node. Without rules, the label may have any value or be missing.
+// label has the rules that are known to hold for one label of a node. If the list is empty, the label may have any value or be missing.
 type label []rule
 
 func (l label) allows(value string, present bool) bool {
@@ -57,8 +57,9 @@ func (l label) allows(value string, present bool) bool {
 	return true
 }
 
-// samples returns values that represent all values that the label may have: each value in its rules or in r, the numbers next to each value
-// that is a number, and one value that no rule lists. Every rule treats each further value like one of these.
+// samples returns values that represent all values that the label may have. These are each value in the label's rules or in the rule r, the
+// numbers next to each value that is a number, and one value that no rule lists. Every rule treats any other value like one of the returned
+// values.
 func (l label) samples(r rule) []string {
 	out := []string{"nobody-lists-this", "0", "1000000007"}
 	for _, x := range append(slices.Clone(l), r) {
@@ -74,8 +75,8 @@ func (l label) samples(r rule) []string {
 	return out
 }
 
-// ensures reports whether r holds for every value, or absence, of the label that its rules allow. It returns false if the rules allow
-// neither a value nor the absence.
+// ensures reports whether the rule r holds for every value of the label that the label's rules allow, and for a missing label if they allow
+// that. It returns false if the label's rules contradict each other.
 func (l label) ensures(r rule) bool {
 	possible := false
 	if l.allows("", false) {
@@ -101,7 +102,8 @@ func (l label) possible() bool {
 	return l.allows("", false) || l.permits(anything)
 }
 
-// permits reports whether r holds for some value, or absence, of the label that its rules allow.
+// permits reports whether the rule r holds for some value of the label that the label's rules allow, or for a missing label if they allow
+// that.
 func (l label) permits(r rule) bool {
 	if l.allows("", false) && r.matches("", false) {
 		return true
@@ -119,7 +121,7 @@ func (m labels) get(key string) label {
 	return label{{op: corev1.NodeSelectorOpDoesNotExist}}
 }
 
-// and adds rules for a key.
+// and adds rules for the label with that key, in addition to the label's present rules.
 func (m labels) and(key string, rules ...rule) { m[key] = append(slices.Clone(m[key]), rules...) }
 
 func isValue(value string) rule { return rule{corev1.NodeSelectorOpIn, []string{value}} }
@@ -130,7 +132,7 @@ type expression struct {
 	rule
 }
 
-// canonical replaces an alias of a label key, and aliases of its values, by the names that they stand for.
+// canonical replaces an alias of a label key by the key, and aliases of the label's values by the values.
 func (c *checker) canonical(key string, values ...string) (string, []string) {
 	if to, ok := c.words.Aliases[key]; ok {
 		key = to
@@ -167,7 +169,7 @@ func (c *checker) fromMap(m map[string]string) labels {
 	return out
 }
 
-// nodeName is the key under which labels has the name of a Node, for matchFields.
+// nodeName is the key of the Node's name in a map of type labels. It is needed for matchFields.
 const nodeName = "(metadata.name)"
 
 // alternatives returns the alternatives of a pod's node selection: a node must meet all expressions of one of them. Each alternative also
