@@ -172,8 +172,8 @@ func (c *checker) fromMap(m map[string]string) labels {
 // nodeName is the key of the Node's name in a map of type labels. It is needed for matchFields.
 const nodeName = "(metadata.name)"
 
-// alternatives returns the alternatives of a pod's node selection: a node must meet all expressions of one of them. Each alternative also
-// requires the operating system that the pod names, because the kubelet of another system rejects the pod.
+// alternatives returns the alternatives of a pod's node selection. A node must meet all expressions of at least one alternative. Each
+// alternative also requires the operating system that the pod names, because the kubelet of another system rejects the pod.
 func (c *checker) alternatives(spec *corev1.PodSpec) [][]expression {
 	out := c.selected(spec)
 	if spec.OS == nil || spec.OS.Name == "" {
@@ -185,8 +185,9 @@ func (c *checker) alternatives(spec *corev1.PodSpec) [][]expression {
 	return out
 }
 
-// selected returns the alternatives of the pod's node selector and node affinity: the node selector, combined with each of the required
-// terms. A term without expressions and fields matches no node and is left out. The only supported field is the node's name.
+// selected returns the alternatives of the pod's node selector and node affinity. Each alternative is the node selector combined with one
+// required term of the node affinity. A term without expressions and fields matches no node and is left out. The only supported field is
+// the node's name.
 func (c *checker) selected(spec *corev1.PodSpec) [][]expression {
 	var base []expression
 	for _, k := range slices.Sorted(maps.Keys(spec.NodeSelector)) {
@@ -212,19 +213,19 @@ func (c *checker) selected(spec *corev1.PodSpec) [][]expression {
 	return out
 }
 
-// accepts reports whether the node meets one of the pod's alternatives, whatever its unknown labels are.
+// accepts reports whether the node meets one of the pod's alternatives, for all possible values of the node's unknown labels.
 func (c *checker) accepts(m labels, spec *corev1.PodSpec) bool {
 	return m.meetAny(c.alternatives(spec))
 }
 
-// meetAny reports whether the node meets one of the alternatives, whatever its unknown labels are.
+// meetAny reports whether the node meets one of the alternatives, for all possible values of the node's unknown labels.
 func (m labels) meetAny(alternatives [][]expression) bool {
 	return slices.ContainsFunc(alternatives, func(all []expression) bool {
 		return !slices.ContainsFunc(all, func(e expression) bool { return !m.get(e.key).ensures(e.rule) })
 	})
 }
 
-// mayAccept reports whether the node could meet one of the pod's alternatives, depending on its unknown labels.
+// mayAccept reports whether the node meets one of the pod's alternatives for some possible values of the node's unknown labels.
 func (c *checker) mayAccept(m labels, spec *corev1.PodSpec) bool {
 	return slices.ContainsFunc(c.alternatives(spec), func(all []expression) bool {
 		joined := maps.Clone(m)
@@ -238,7 +239,7 @@ func (c *checker) mayAccept(m labels, spec *corev1.PodSpec) bool {
 	})
 }
 
-// blocking returns a taint that keeps the pod off the node, or nil. PreferNoSchedule taints never keep a pod off.
+// blocking returns a taint that keeps the pod off the node, or nil if no taint does. A PreferNoSchedule taint never keeps a pod off a node.
 func blocking(spec *corev1.PodSpec, taints []corev1.Taint) *corev1.Taint {
 	for i := range taints {
 		t := &taints[i]
@@ -270,11 +271,12 @@ func tolerated(x corev1.Toleration, t *corev1.Taint) bool {
 	return x.Operator == "Gt" && have > want || x.Operator == "Lt" && have < want
 }
 
-// wished returns the alternatives. It also returns each alternative combined with each of the pod's preferred terms that requires a label
-// by which rules between pods group nodes. The pool and the instance type may leave the value of such a label undecided. A new node that
-// keeps the preference then has a value of its own for the label. So the pod may be able to run on such a node even if it can't run on a
-// node without the preference. For example, other pods may have anti-affinity to the pod by that label. If the pool has a PreferNoSchedule
-// taint that the pod does not tolerate, wished returns only the alternatives: the planner gives up preferences before it uses such a pool.
+// wished returns the given alternatives of a node selection. It also returns each alternative combined with each preferred term of the pod
+// that requires a label by which rules between pods group nodes. The pool and the instance type may leave the value of such a label
+// undecided. A new node that keeps the preference then has a value of its own for the label. So the pod may be able to run on this new node
+// even if it can't run on a node without the preference. For example, other pods may have anti-affinity to the pod by that label. If the
+// pool has a PreferNoSchedule taint that the pod does not tolerate, wished returns only the alternatives: the planner gives up preferences
+// before it uses such a pool.
 func (c *checker) wished(pod *corev1.Pod, np *scheduling.NodePool, alternatives [][]expression) [][]expression {
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || unwelcome(&pod.Spec, np.Object.Spec.Template.Spec.Taints) {
@@ -297,7 +299,7 @@ func (c *checker) wished(pod *corev1.Pod, np *scheduling.NodePool, alternatives 
 	return out
 }
 
-// unwelcome reports whether some PreferNoSchedule taint is not tolerated by the pod.
+// unwelcome reports whether the node has a PreferNoSchedule taint that the pod does not tolerate.
 func unwelcome(spec *corev1.PodSpec, taints []corev1.Taint) bool {
 	return slices.ContainsFunc(taints, func(t corev1.Taint) bool {
 		return t.Effect == corev1.TaintEffectPreferNoSchedule &&

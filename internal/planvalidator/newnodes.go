@@ -14,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// template returns the known rules for the labels of every new node of the pool. They follow from the template's requirements and labels,
-// the pool's name and the node class.
+// template returns the known rules for the labels of every new node of the pool. These rules follow from the template's requirements and
+// labels, the pool's name and the node class.
 func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
 	spec := &np.Object.Spec.Template
 	out := c.fromEntries(spec.Spec.Requirements)
@@ -57,11 +57,12 @@ func (c *checker) nodeLabels(claim labels, it *cloudprovider.InstanceType, o *cl
 	return out, true
 }
 
-// statedKeys has the label keys that the catalogs with a type state: byType for any of their types, byOffering for any of their offerings.
+// statedKeys has the label keys in all catalogs that contain an instance type. byType has the keys that any type in these catalogs states,
+// and byOffering the keys that any offering states.
 type statedKeys struct{ byType, byOffering map[string]bool }
 
-// stated returns the keys that the catalogs with the type state. It is called for each pod and each offering of each type, so readCatalogs
-// computes the keys in advance.
+// stated returns the label keys that the catalogs with this type state. It is called for each pod and each offering of each type, so
+// readCatalogs computes the keys in advance.
 func (c *checker) stated(it *cloudprovider.InstanceType) (byType, byOffering map[string]bool) {
 	keys := c.statedOf[it]
 	return keys.byType, keys.byOffering
@@ -106,7 +107,8 @@ func (c *checker) daemonsOn(m labels, taints []corev1.Taint) corev1.ResourceList
 	return out
 }
 
-// daemonPodsOn returns the DaemonSet pods that may run on a node, depending on its unknown labels.
+// daemonPodsOn returns the DaemonSet pods that may run on a node. A pod is included if it runs there for some values of the node's unknown
+// labels.
 func (c *checker) daemonPodsOn(m labels, taints []corev1.Taint) []*corev1.Pod {
 	known := maps.Clone(m)
 	known[v1.NodeRegisteredLabelKey] = label{isValue("true")}
@@ -170,8 +172,8 @@ func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
 	}
 }
 
-// claim returns the rules for labels that follow from the node's NodeClaim. If neither the pool nor the instance types state a label,
-// nothing gives it a value. So the node lacks the label, unless the NodeClaim requires it.
+// claim returns the rules for labels that follow from the node's NodeClaim. If neither the pool nor the instance types state a label, the
+// node lacks the label. The only exception is a label that the NodeClaim requires.
 func (c *checker) claim(n *scheduling.NewNode, np *scheduling.NodePool) labels {
 	out := c.template(np, n.Pool)
 	ofPool := maps.Clone(out)
@@ -189,7 +191,7 @@ func (c *checker) claim(n *scheduling.NewNode, np *scheduling.NodePool) labels {
 	return out
 }
 
-// variety checks that the listed types meet the pool's minValues, or that the plan says that they don't.
+// variety checks that the instance types of the new node meet the pool's minValues, or that the plan states that they don't meet them.
 func (c *checker) variety(n *scheduling.NewNode, np *scheduling.NodePool, claim labels) {
 	relaxed := false
 	for _, r := range np.Object.Spec.Template.Spec.Requirements {
@@ -227,7 +229,7 @@ func (c *checker) variety(n *scheduling.NewNode, np *scheduling.NodePool, claim 
 }
 
 // option checks one instance type that a new node may have. For each offering of the type that the NodeClaim allows, the node must accept
-// the pods and have room for them. The offering that the plan names must be the cheapest of these offerings.
+// the pods and have room for them. The plan's offering of the type must be the cheapest of these offerings.
 func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, named scheduling.InstanceTypeOption, claim labels, sum corev1.ResourceList, pods []*corev1.Pod) {
 	cheapest, found := 0.0, false
 	for j := range it.Offerings {
@@ -296,7 +298,7 @@ func (c *checker) used(key v1.PoolKey) corev1.ResourceList {
 	return out
 }
 
-// most returns, for each resource, the largest amount that the node can have, whichever of its types is launched.
+// most returns, for each resource, the largest capacity among the offerings that the new node may be launched with.
 func (c *checker) most(n *scheduling.NewNode) corev1.ResourceList {
 	out := corev1.ResourceList{"nodes": *resource.NewQuantity(1, resource.DecimalSI)}
 	for _, it := range c.typesOf(c.pools[n.Pool]) {
@@ -325,7 +327,7 @@ func (c *checker) afterwards(key v1.PoolKey) corev1.ResourceList {
 	return out
 }
 
-// limits checks that a pool with new nodes stays within its limits, whichever of their types are launched.
+// limits checks that each pool with new nodes stays within its limits, even if the nodes are launched with their largest instance types.
 func (c *checker) limits() {
 	for key, np := range c.pools {
 		grows := false

@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nowhere checks that the pod really has no place while everything else stays as planned. It has a place if a node of the snapshot has room
-// for it, if a planned node has room for it as another type, or if a pool could launch one more node for it.
+// nowhere checks that the pod really has no place while all other pods stay as planned. The pod has a place if a node of the snapshot has
+// room for it, if a planned node has room for it as another instance type, or if a pool could launch one more node for it.
 func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	if _, known := c.volumesOf(pod); !known {
 		return
@@ -40,8 +40,9 @@ func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	}
 }
 
-// offers searches for a node that the pool can launch and that can hold the pod. The node replaces n and must also hold the pods of n; if n
-// is nil, it is an additional node. If offers finds a node, it calls found for it and returns true.
+// offers searches for a node that the pool can launch and that can hold the pod. The node replaces the planned node n and must also hold
+// the pods of n. If n is nil, the node is an additional node. If offers finds a node, it calls the function found with a description of the
+// node, and returns true.
 func (c *checker) offers(w *world, pod *corev1.Pod, n *scheduling.NewNode, key v1.PoolKey, found func(what string)) bool {
 	np := c.pools[key]
 	if blocking(&pod.Spec, np.Object.Spec.Template.Spec.Taints) != nil {
@@ -69,14 +70,14 @@ func (c *checker) offers(w *world, pod *corev1.Pod, n *scheduling.NewNode, key v
 	return false
 }
 
-// demand has the requirements of a NodeClaim, and those of one more pod.
+// demand has the requirements of a NodeClaim, and the requirements of one more pod.
 type demand struct {
 	claim labels
 	all   []expression
 }
 
-// on returns the known labels of a node that meets the demand and is launched with this type and offering. It returns false if there can be
-// no such node.
+// on returns the known labels of a node that meets the demand and is launched with this type and offering. It returns false if such a node
+// can't exist.
 func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
 	known, ok := c.nodeLabels(d.claim, it, o)
 	if !ok {
@@ -91,8 +92,8 @@ func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.
 	return known, true
 }
 
-// demands returns the alternatives of a pod for a new node of the pool, with and without its preferences. Each is combined with each
-// alternative of its volumes.
+// demands returns the alternatives of a pod's node selection for a new node of the pool, with and without the pod's preferences. Each
+// alternative is combined with each alternative of the pod's volumes.
 func (c *checker) demands(pod *corev1.Pod, np *scheduling.NodePool) [][]expression {
 	out := c.wished(pod, np, c.alternatives(&pod.Spec))
 	volumes, _ := c.volumesOf(pod)
@@ -143,8 +144,8 @@ func (c *checker) buys(w *world, pod *corev1.Pod, n *scheduling.NewNode, np *sch
 	return false
 }
 
-// decisions returns the labels in all combinations of values for those labels that rules between pods use and whose value is open. It takes
-// these values from spokenOf.
+// decisions returns one copy of the labels for each combination of values of the open labels. A label is open if rules between pods use it
+// and its value is not known. The values come from spokenOf.
 func (c *checker) decisions(known labels) []labels {
 	out := []labels{known}
 	for key := range c.topologyKeys() {
@@ -169,8 +170,9 @@ func (c *checker) decisions(known labels) []labels {
 	return out
 }
 
-// spokenOf returns the values of the label that its rules list, and the values that nodes of the snapshot have. It adds "0" for a value
-// that nothing lists. If both a pod and the pool require the label and leave its value open, it adds "1" for a second such value.
+// spokenOf returns the values of the label that its rules list, and the values that nodes of the snapshot have. It adds "0" as a value that
+// no rule or node has. If both a pod and the pool require the label and leave its value open, spokenOf also adds "1" as a second such
+// value.
 func (c *checker) spokenOf(key string, l label) []string {
 	out, open := []string{"0"}, 0
 	for _, r := range l {
@@ -191,7 +193,7 @@ func (c *checker) spokenOf(key string, l label) []string {
 	return slices.Compact(out)
 }
 
-// topologyKeys returns the topology keys of all rules between pods, without the hostname.
+// topologyKeys returns the topology keys of all rules between pods, except the label kubernetes.io/hostname.
 func (c *checker) topologyKeys() map[string]bool {
 	out := map[string]bool{}
 	for _, pod := range c.pods {
@@ -214,9 +216,9 @@ func (c *checker) topologyKeys() map[string]bool {
 	return out
 }
 
-// noticedKeys returns the labels of the node that rules between pods may use if the pods are on the node. Every spread constraint counts,
-// because it may count the node's domain even if the domain has no pods. Other rules count only if a pod on the node has them or is
-// selected by them. The zone also counts if pods on the node share a volume that does not exist yet.
+// noticedKeys returns the labels of the node that rules between pods may use if the pods are on the node. These are the keys of all spread
+// constraints, because a constraint may count the node's domain even if the domain has no pods. The key of another rule is included only if
+// a pod on the node has the rule or is selected by it. The zone is included if pods on the node share a volume that does not exist yet.
 func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 	on := slices.Concat(m.pods, pods)
 	out := map[string]bool{}
@@ -255,8 +257,8 @@ func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 	return out
 }
 
-// unschedulable checks that the plan gives a reason for each pod without a place and each pool, and that there really is no place for the
-// pod.
+// unschedulable checks the pods without a place. For each of them, the plan must give a reason for each pool, and the pod must really have
+// no place.
 func (c *checker) unschedulable() {
 	w := c.replayed()
 	if w == nil {

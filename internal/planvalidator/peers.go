@@ -19,8 +19,8 @@ func (p picks) has(pod *corev1.Pod) bool {
 	return slices.Contains(p.namespaces, pod.Namespace) && p.selector.Matches(apilabels.Set(pod.Labels))
 }
 
-// selectorOf returns the selector s with additional requirements for matchLabelKeys and mismatchLabelKeys. A missing or invalid selector
-// selects nothing.
+// selectorOf returns the label selector of a rule, with additional requirements for matchLabelKeys and mismatchLabelKeys. A missing or
+// invalid selector selects nothing.
 func selectorOf(s *metav1.LabelSelector, match, mismatch []string, pod *corev1.Pod) apilabels.Selector {
 	if s == nil {
 		return apilabels.Nothing()
@@ -86,9 +86,9 @@ func (c *checker) readNamespaces() {
 	}
 }
 
-// spreadRefuses checks the pod's hard spread constraints for the node: with the pod, the matching pods in the node's domain may exceed
-// those in the emptiest domain by at most maxSkew. The domains are those of the nodes that the constraint counts. If there are fewer
-// domains than minDomains, the emptiest domain counts as one without pods.
+// spreadRefuses checks the pod's hard spread constraints for the node. With the pod, the number of matching pods in the node's domain may
+// exceed the number in the emptiest domain by at most maxSkew. The domains are the domains of the nodes that the constraint counts. If
+// there are fewer domains than minDomains, the emptiest domain counts as one without pods.
 func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		s := &pod.Spec.TopologySpreadConstraints[i]
@@ -131,8 +131,8 @@ func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
 	return ""
 }
 
-// noticed reports whether the spread constraint counts the node. If a node lacks the topology key of one of the pod's hard constraints,
-// none of these constraints counts the node, as in kube-scheduler.
+// noticed reports whether the pod's spread constraint counts the node's domain and the pods on the node. If a node lacks the topology key
+// of one of the pod's hard constraints, none of these constraints counts the node, as in kube-scheduler.
 func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *machine) bool {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		if x := &pod.Spec.TopologySpreadConstraints[i]; x.WhenUnsatisfiable != corev1.ScheduleAnyway && w.domain(m, x.TopologyKey) == "" {
@@ -149,7 +149,8 @@ func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *
 	return s.NodeTaintsPolicy == nil || *s.NodeTaintsPolicy != corev1.NodeInclusionPolicyHonor || blocking(&pod.Spec, m.taints) == nil
 }
 
-// affinityRefuses checks the pod's required affinity and anti-affinity, and the required anti-affinity of the pods on nodes.
+// affinityRefuses checks whether the pod's required affinity and anti-affinity, and the required anti-affinity of the pods that are on
+// nodes, allow the pod on the node.
 func (w *world) affinityRefuses(m *machine, pod *corev1.Pod) string {
 	for _, t := range antiTerms(pod) {
 		if w.inDomainOf(m, t.TopologyKey, w.c.picksOf(&t, pod).has) {
@@ -173,7 +174,7 @@ func (w *world) affinityRefuses(m *machine, pod *corev1.Pod) string {
 }
 
 // mustFollow checks the pod's required pod affinity. For each term, the node's domain must have a pod that all terms select. If no pod on
-// any node is selected by all terms, it suffices that the pod itself is.
+// any node is selected by all terms, it suffices that all terms select the pod itself.
 func (w *world) mustFollow(m *machine, pod *corev1.Pod, terms []corev1.PodAffinityTerm) string {
 	all := func(x *corev1.Pod) bool {
 		return !slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return !w.c.picksOf(&t, pod).has(x) })
@@ -194,7 +195,7 @@ func (w *world) mustFollow(m *machine, pod *corev1.Pod, terms []corev1.PodAffini
 	return "pod affinity"
 }
 
-// inDomainOf reports whether a node in the same domain as m has a pod for which the function is returns true.
+// inDomainOf reports whether a node in the same domain as the node m has a pod that satisfies the given condition.
 func (w *world) inDomainOf(m *machine, key string, is func(*corev1.Pod) bool) bool {
 	d := w.domain(m, key)
 	return d != "" && slices.ContainsFunc(w.machines, func(other *machine) bool {
@@ -209,7 +210,7 @@ func antiTerms(pod *corev1.Pod) []corev1.PodAffinityTerm {
 	return pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
-// portClash names a host port that both pod and one of the pods in others need, or returns "" if there is no such port.
+// portClash names a host port that both the given pod and one of the other pods need, or returns "" if they need no common port.
 func portClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	for _, want := range portsOf(pod) {
 		for _, x := range others {

@@ -16,10 +16,10 @@ func (c *checker) makesRoom(n *scheduling.Node, pod *corev1.Pod) bool {
 }
 
 // preemptions checks each preemption of the plan. The victims must be on the node and have a lower priority than their pod. The pod must be
-// allowed to preempt. Without the victims, it must fit on the node: there must be enough resources, and the conditions that preemption
-// can't change must be met. Several pods may use the room of one victim. If the plan relies on a preemption, the pod and the pods that the
-// plan places on the node must be compatible. The plan does not rely on a preemption if it also places the pod elsewhere or lists it as
-// unschedulable. Then it places other pods as if there were no preemption.
+// allowed to preempt. Without the victims, the pod must fit on the node: the node must have enough resources, and it must meet the
+// conditions that preemption can't change. Several pods may use the resources of one victim. If the plan relies on a preemption, the pod
+// and the pods that the plan places on the node must be compatible. The plan does not rely on a preemption if it also places the pod on
+// another node or lists it as unschedulable. In these cases, the plan places the other pods as if there were no preemption.
 func (c *checker) preemptions() {
 	gone := map[scheduling.PodKey]bool{}
 	came := map[string]corev1.ResourceList{}
@@ -79,8 +79,8 @@ func (c *checker) without(key scheduling.PodKey) bool {
 	return slices.ContainsFunc(c.p.Unschedulable, func(u scheduling.Unschedulable) bool { return u.Pod == key })
 }
 
-// company checks that host ports, disks and anti-affinity by hostname allow the pod, which comes to the node by preemption, next to the
-// pods that the plan places there.
+// company checks a pod that comes to the node by preemption. Host ports, disks and anti-affinity by hostname must allow this pod on the
+// node together with the pods that the plan places on the node.
 func (c *checker) company(pod *corev1.Pod, n *scheduling.Node) {
 	keepsAway := func(a, b *corev1.Pod) bool {
 		return slices.ContainsFunc(antiTerms(a), func(t corev1.PodAffinityTerm) bool {

@@ -13,11 +13,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// uncovered, as the number of a term, means the price of an offering without any commitment.
+// uncovered is passed as the number of a cost term to get the price of an offering without any commitment.
 const uncovered = -1
 
-// price computes the price of an offering that the pool launches, by the cost model. covering is the number of the term whose commitment
-// covers the node completely, or uncovered. uses is the amount of that commitment that the node uses.
+// price computes the price of an offering that the pool launches, by the cost model. The parameter covering is the number of the cost term
+// whose commitment covers the node completely, or the constant uncovered. The result uses is the amount of that commitment that the node
+// uses.
 func (c *checker) price(pool v1.PoolKey, it *cloudprovider.InstanceType, o *cloudprovider.Offering, covering int) (price, uses float64) {
 	price = o.Price
 	if c.s.CostModel == nil {
@@ -104,8 +105,9 @@ type billed struct {
 	price float64
 }
 
-// bill lets commitments cover first the nodes of the snapshot, and then the nodes of the plan. It returns the price of each planned node by
-// its name. left is the amount of each commitment that the nodes of the snapshot leave unused, by the number of the commitment's term.
+// bill applies the commitments first to the nodes of the snapshot, and then to the nodes of the plan. The result prices has the price of
+// each planned node by its name. The result left has, by the number of the commitment's cost term, the amount of each commitment that the
+// nodes of the snapshot leave unused.
 func (c *checker) bill() (prices map[string]float64, left map[int]float64) {
 	var standing, planned []*billed
 	for i := range c.s.Nodes {
@@ -144,7 +146,7 @@ func (c *checker) bill() (prices map[string]float64, left map[int]float64) {
 	return prices, left
 }
 
-// use lets the commitment of the term cover the nodes, and returns how much of the commitment remains.
+// use applies the commitment of the cost term to the nodes, and returns the amount of the commitment that remains.
 func (c *checker) use(term int, left float64, nodes []*billed) float64 {
 	type candidate struct {
 		*billed
@@ -214,8 +216,8 @@ func (c *checker) boughtAs(n *scheduling.Node) (it *cloudprovider.InstanceType, 
 	return nil, nil
 }
 
-// prices checks, if there is a cost model, that each new node costs what the model says, and that the terms that the plan lists add up to
-// this cost.
+// prices does nothing if the snapshot has no cost model. Otherwise it checks that each new node has the price of the cost model, and that
+// the cost terms that the plan lists add up to this price.
 func (c *checker) prices() {
 	if c.s.CostModel == nil || len(c.s.CostModel.Terms) == 0 {
 		return

@@ -13,8 +13,8 @@ import (
 
 // Chooser chooses the node to which kube-scheduler binds a pod. Build one with LeastAllocated, AtRandom or AsPlanned.
 type Chooser struct {
-	// pick returns the index, in nodes, of the node that the pod is bound to. nodes are the nodes that accept the pod. There is at least
-	// one such node.
+	// pick returns the index of the node to which the pod is bound. The list nodes has the nodes that accept the pod, and it is never
+	// empty.
 	pick func(nodes []*machine, planned string, pod *corev1.Pod) int
 }
 
@@ -31,20 +31,21 @@ func LeastAllocated() Chooser {
 	}}
 }
 
-// AtRandom chooses one of the nodes at random. The same seed gives the same choices.
+// AtRandom chooses one of the nodes that accept the pod at random. The same seed gives the same choices.
 func AtRandom(seed uint64) Chooser {
 	r := rand.New(rand.NewPCG(seed, 0))
 	return Chooser{func(nodes []*machine, _ string, _ *corev1.Pod) int { return r.IntN(len(nodes)) }}
 }
 
-// AsPlanned chooses the node in the plan if this node accepts the pod at that time, otherwise the first node.
+// AsPlanned chooses the pod's node in the plan if this node accepts the pod when the pod is bound. If not, it chooses the first node that
+// accepts the pod.
 func AsPlanned() Chooser {
 	return Chooser{func(nodes []*machine, planned string, _ *corev1.Pod) int {
 		return max(slices.IndexFunc(nodes, func(m *machine) bool { return m.name == planned }), 0)
 	}}
 }
 
-// left returns the share of the node's CPU and memory that would be free after adding the pod: the mean of the two shares.
+// left returns the mean of two shares: the free share of the node's CPU and the free share of its memory, after adding the pod.
 func (m *machine) left(pod *corev1.Pod) float64 {
 	need, sum := requestsOf(pod), 0.0
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
@@ -58,7 +59,7 @@ func (m *machine) left(pod *corev1.Pod) float64 {
 
 // Queued is the result of a plan after its nodes have joined and kube-scheduler has bound its pods.
 type Queued struct {
-	// Refused are the pods that could not go to their planned places when they were first tried.
+	// Refused are the pods that could not be bound to their planned nodes when they were first tried.
 	Refused []scheduling.PodKey
 	// Moved are the pods that were bound to a node other than the planned one.
 	Moved []scheduling.PodKey
@@ -66,10 +67,10 @@ type Queued struct {
 	Left []scheduling.PodKey
 }
 
-// Queue binds the plan's pods as kube-scheduler does after the planned nodes have joined. It does not use the order of the plan, but that
-// of kube-scheduler's queue: priority, then creation time, then name (w-2 before w-10). Each pod may go to any node that accepts it at that
-// time. Pods that no node accepts are tried again after the other pods, until a round binds no pod. Pods without a place in the plan are
-// ignored.
+// Queue binds the plan's pods as kube-scheduler does after the planned nodes have joined. It does not use the order of the plan. It uses
+// the order of kube-scheduler's queue: priority, then creation time, then name (w-2 before w-10). Each pod may be bound to any node that
+// accepts it when it is tried. Pods that no node accepts are tried again after the other pods, until a round binds no pod. Pods without a
+// place in the plan are ignored.
 //
 // Snapshots with default spread constraints are not supported: the result is empty.
 func Queue(s *scheduling.Snapshot, p *scheduling.Plan, choose Chooser) Queued {

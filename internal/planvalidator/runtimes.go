@@ -18,7 +18,8 @@ type endOf struct {
 }
 
 // withRunTimes returns the snapshot, in which pods with a run time have additional requirements: they refuse reservations that end before
-// the pod ends. For each changed copy of a pod, it adds an entry to itself: from the copy to the given pod.
+// the pod ends. For each changed copy of a pod, it adds an entry to the map itself, with the copy as the key and the given pod as the
+// value.
 func withRunTimes(s *scheduling.Snapshot, itself map[*corev1.Pod]*corev1.Pod) *scheduling.Snapshot {
 	var all []endOf
 	for _, types := range s.Catalogs {
@@ -62,8 +63,8 @@ func withRunTimes(s *scheduling.Snapshot, itself map[*corev1.Pod]*corev1.Pod) *s
 }
 
 // refused returns the additional node selector term for a pod that runs for this many seconds from now on. For each reservation that ends
-// too early, it excludes the label values that no reservation with a later end or without an end has. It does not exclude values of zone,
-// region and capacity type.
+// too early, the term excludes some of the reservation's label values. These are the values that no reservation with a later end or without
+// an end has. It does not exclude values of zone, region and capacity type.
 func refused(all []endOf, now time.Time, seconds int64) (term corev1.NodeSelectorTerm, refuses bool) {
 	if seconds <= 0 {
 		return term, false

@@ -14,14 +14,15 @@ import (
 // spotPool is a spot pool: an instance type in a zone.
 type spotPool struct{ instanceType, zone string }
 
-// onSpot counts the pods of a workload: all of them, those that are or could be on spot nodes, and those in each spot pool. A pod on a node
-// that may be launched as one of several types counts in all spot pools of the node.
+// onSpot has three counts for a workload: all of its pods, its pods that are or could be on spot nodes, and its pods in each spot pool. A
+// pod on a node that may be launched as one of several types counts in all spot pools of the node.
 type onSpot struct {
 	pods, spot int
 	pools      map[spotPool]int
 }
 
-// spotLimits checks that no workload has more pods on spot nodes than its limits allow, unless it had as many before.
+// spotLimits checks that the plan does not make the number of a workload's pods on spot nodes larger than the workload's limits allow. A
+// workload that exceeded its limits before the plan must not get more pods on spot nodes.
 func (c *checker) spotLimits() {
 	was, limits := countOnSpot(c.s)
 	if len(limits) == 0 {
@@ -31,8 +32,8 @@ func (c *checker) spotLimits() {
 	c.spotPrices(limits)
 }
 
-// SpotLimits checks a plan that moves pods. It returns a fault for each workload that has more pods on spot nodes afterwards, both than its
-// limits allow and than it had before. In the snapshot after, the pods to move are pending.
+// SpotLimits checks a plan that moves pods. It returns a fault for each workload whose number of pods on spot nodes after the plan is
+// larger than its limits allow and also larger than before the plan. In the snapshot after, the pods to move are pending.
 func SpotLimits(before, after *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	was, limits := countOnSpot(before)
 	c := newChecker(after, p)
@@ -59,7 +60,8 @@ func countOnSpot(s *scheduling.Snapshot) (map[spotlimits.Workload]*onSpot, map[s
 	return count, limits
 }
 
-// holdSpotLimits checks that after the plan no number of pods is larger than both its limit and the same number before the plan.
+// holdSpotLimits checks the numbers of pods on spot nodes after the plan. A number may be larger than its limit only if it was at least as
+// large before the plan.
 func (c *checker) holdSpotLimits(was map[spotlimits.Workload]*onSpot, limits map[spotlimits.Workload]spotlimits.Limits) {
 	after, _ := countOnSpot(c.s)
 	place := func(list []scheduling.PodKey, pools []spotPool) {

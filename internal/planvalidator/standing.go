@@ -10,7 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machine is a node of the snapshot, or a new node of the plan with its type and offering, as pods see it.
+// machine has the properties of a node that decide which pods it accepts. It is a node of the snapshot, or a new node of the plan with one
+// type and offering.
 type machine struct {
 	name   string
 	isNew  bool
@@ -24,9 +25,9 @@ type machine struct {
 	room corev1.ResourceList
 	// volumes has the number of volumes of each driver that the node can attach. A driver without an entry has no limit.
 	volumes map[string]int64
-	// pods are the pods on the node: bound pods, DaemonSet pods, and pods of the plan that have been put there so far.
+	// pods are the pods on the node: bound pods, DaemonSet pods, and the pods of the plan that have been put on the node so far.
 	pods []*corev1.Pod
-	// taken is the part of room that the pods of the plan use so far.
+	// taken has the total requests of the pods of the plan that have been put on the node so far.
 	taken corev1.ResourceList
 }
 
@@ -36,7 +37,7 @@ func (m *machine) put(pod *corev1.Pod) {
 	plus(m.taken, requestsOf(pod))
 }
 
-// world has all nodes, as if the plan's new nodes had joined.
+// world has the nodes of the snapshot and the plan's new nodes, as if the new nodes had joined the cluster.
 type world struct {
 	c        *checker
 	machines []*machine
@@ -165,8 +166,9 @@ func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovid
 }
 
 // assumed changes the room of a new node to the room that planning assumes, and returns the node. Planning subtracts the requests of all
-// DaemonSets that the pool's template allows, even of those that a label with an open value will keep off the node. The result decides
-// whether a plan could have included the node. But the DaemonSet pods that will really run there decide whether the node holds its pods.
+// DaemonSets that the pool's template allows, including DaemonSets that a label with an open value will keep off the node. The room that
+// planning assumes decides whether a plan could have included the node. But the DaemonSet pods that will really run on the node decide
+// whether the node has room for its pods.
 func (c *checker) assumed(m *machine, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) *machine {
 	key := np.Key
 	if key.Name == "" {
@@ -209,7 +211,7 @@ func (c *checker) attachable(n *scheduling.Node, v view) map[string]int64 {
 	return out
 }
 
-// lack says which resource the node lacks for need, or returns "" if need fits.
+// lack names a resource of which the node has less free than the given requests need, or returns "" if the requests fit.
 func (m *machine) lack(need corev1.ResourceList) string {
 	if m.isNew {
 		return lackNew(need, m.room)

@@ -7,17 +7,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// A CompositePodGroup becomes one gang. Its minimum is the number of members that the needed groups of the CompositePodGroup need together.
-// This is exact if its groups have no topology constraints of their own, because all members of a gang have the same constraints. Groups
-// that have topology constraints of their own become separate gangs with one parent. These gangs are placed all together or not at all,
-// within the constraints of the parent. If such groups are in a CompositePodGroup that another CompositePodGroup contains, the outer
-// CompositePodGroup is an ancestor of their gangs.
+// A CompositePodGroup becomes one gang. The gang's minimum is the number of members that the needed groups of the CompositePodGroup need
+// together. A single gang represents the CompositePodGroup exactly if the groups have no topology constraints of their own, because all
+// members of a gang have the same constraints. Groups that have topology constraints of their own become separate gangs with one parent.
+// These gangs are placed all together or not at all, within the constraints of the parent. If such groups are in a CompositePodGroup that
+// another CompositePodGroup contains, the outer CompositePodGroup is an ancestor of their gangs.
 
-// mostLevels is the largest nesting depth of CompositePodGroups that is read; Kubernetes allows fewer levels.
+// mostLevels is the largest nesting depth of CompositePodGroups that this package reads. Kubernetes allows fewer levels.
 const mostLevels = 8
 
 // Gangs converts groups to gangs, in the order of their names. The groups of a CompositePodGroup become one gang, or gangs with one parent.
-// missing are the CompositePodGroups that parts name and that do not exist.
+// The result missing lists the CompositePodGroups that the given parts name and that do not exist.
 func Gangs(parts []Part, object func(Key) *Object) (gangs []planning.Gang, missing []Key) {
 	c := &composer{object: object, groups: map[Key][]Part{}}
 	var list []Part
@@ -47,14 +47,14 @@ func Gangs(parts []Part, object func(Key) *Object) (gangs []planning.Gang, missi
 // composer combines the groups in CompositePodGroups.
 type composer struct {
 	object func(Key) *Object
-	// groups has the parts of each CompositePodGroup that is not combined yet. missing are the CompositePodGroups that were not found or
+	// groups has the parts of each CompositePodGroup that is not combined yet. missing has the CompositePodGroups that were not found or
 	// can't be read.
 	groups  map[Key][]Part
 	missing []Key
 }
 
-// add adds the part to its CompositePodGroup in c.groups. If the part has no parent, or if the parent is missing or can't be read, it
-// appends the part to list instead.
+// add adds the part to its CompositePodGroup in c.groups. If the part has no parent, or if the parent is missing or can't be read, add
+// appends the part to the given list instead.
 func (c *composer) add(list []Part, p Part, levels int) []Part {
 	if p.parent == "" || levels == 0 {
 		return append(list, p)
@@ -68,8 +68,8 @@ func (c *composer) add(list []Part, p Part, levels int) []Part {
 	return list
 }
 
-// compose combines the parts of each CompositePodGroup in c.groups that contains no other CompositePodGroup in c.groups. It adds the result
-// to the parent of that CompositePodGroup, or to list if that CompositePodGroup has no parent.
+// compose combines the parts of each CompositePodGroup in c.groups that contains no other CompositePodGroup in c.groups. It adds the
+// combined part to the parent of that CompositePodGroup, or to the given list if that CompositePodGroup has no parent.
 func (c *composer) compose(list []Part) []Part {
 	below := map[Key]bool{}
 	for key := range c.groups {
@@ -103,7 +103,7 @@ func (c *composer) compose(list []Part) []Part {
 	return list
 }
 
-// parentOf returns the parent of a CompositePodGroup. It is zero if the CompositePodGroup has no parent or can't be read.
+// parentOf returns the parent of a CompositePodGroup. The result is the zero Key if the CompositePodGroup has no parent or can't be read.
 func (c *composer) parentOf(key Key) Key {
 	o := c.object(key)
 	if o == nil || o.unreadable || o.Spec.ParentCompositePodGroupName == nil {
@@ -112,8 +112,8 @@ func (c *composer) parentOf(key Key) Key {
 	return Key{CompositePodGroup, key.Namespace, *o.Spec.ParentCompositePodGroupName}
 }
 
-// together returns the parts of the CompositePodGroup combined to one part. It returns several parts if some have topology constraints of
-// their own, or if each may be placed alone.
+// together returns the parts of the CompositePodGroup combined to one part. It returns several parts if some parts have topology
+// constraints of their own, or if each part may be placed alone.
 func (c *composer) together(key Key, parts []Part) []Part {
 	o := c.object(key)
 	parent := ""
@@ -155,7 +155,7 @@ func (c *composer) together(key Key, parts []Part) []Part {
 // family returns the parts, with the CompositePodGroup as the parent of their gangs. For gangs that have a parent already, the
 // CompositePodGroup becomes an ancestor. needs is the number of groups that the CompositePodGroup needs. The constraints in topology hold
 // for all parts. Groups whose pods all exist come first, and equal groups are in the order of their names. If there are more groups than
-// needs, the further groups are spare. If too few groups exist, no group is placed.
+// the CompositePodGroup needs, the last groups are spare. If too few groups exist, no group is placed.
 func family(key Key, o *Object, parts []Part, needs int, topology []planning.GangTopology) []Part {
 	parts, lack := slices.Clone(parts), map[Key]int{}
 	for i := range parts {
@@ -199,8 +199,8 @@ func family(key Key, o *Object, parts []Part, needs int, topology []planning.Gan
 	return parts
 }
 
-// shareMore puts the constraints in topology, which are wider, before those of the gang g. The gangs of g's parent and ancestors share the
-// added constraints.
+// shareMore puts the constraints in topology, which are wider, before the topology constraints of the gang g. All gangs of g's parent and
+// ancestors share the added constraints.
 func shareMore(g *planning.Gang, topology []planning.GangTopology) {
 	own := g.Topology
 	if g.Parent != "" {
@@ -213,7 +213,7 @@ func shareMore(g *planning.Gang, topology []planning.GangTopology) {
 	g.Topology = within(topology, own)
 }
 
-// within returns the constraints in wide, followed by those in own that have another key.
+// within returns the constraints in wide, followed by the constraints in own whose topology key no constraint in wide has.
 func within(wide, own []planning.GangTopology) []planning.GangTopology {
 	out := slices.Clone(wide)
 	for _, t := range own {
@@ -224,9 +224,9 @@ func within(wide, own []planning.GangTopology) []planning.GangTopology {
 	return out
 }
 
-// one combines the parts to one part. The result needs only the pods of the first parts; needs is the number of these parts. Parts whose
-// pods all exist come first, and equal parts are in the order of their names. The result is moved as a whole if one of the parts is moved
-// as a whole.
+// one combines the parts to one part. The result needs only the pods of the first parts. The parameter needs is the number of these first
+// parts. Parts whose pods all exist come first, and equal parts are in the order of their names. The result is moved as a whole if one of
+// the parts is moved as a whole.
 func one(parts []Part, needs int) Part {
 	parts = slices.Clone(parts)
 	slices.SortFunc(parts, func(a, b Part) int {
@@ -257,5 +257,5 @@ func one(parts []Part, needs int) Part {
 	return out
 }
 
-// lacks returns how many of the pods that the part needs don't exist yet.
+// lacks returns the number of pods that the part needs and that don't exist yet.
 func lacks(p *Part) int { return max(p.gang.Needs()-len(p.gang.Members), 0) }

@@ -11,7 +11,7 @@ import (
 
 // Reader finds out to which groups pods belong. Make it with NewReader; it is safe for concurrent use.
 type Reader struct {
-	// inferred is true if the labels of LeaderWorkerSets and JobSets also make groups.
+	// inferred is true if pods with the labels of LeaderWorkerSets and JobSets also form groups.
 	inferred bool
 	// tiers has the node labels of Volcano's network tiers.
 	tiers Tiers
@@ -20,8 +20,8 @@ type Reader struct {
 	group, workload int
 }
 
-// NewReader makes a Reader. If inferred is true, it also reads the labels of LeaderWorkerSets and JobSets. The pods of these may also run
-// alone.
+// NewReader makes a Reader. If inferred is true, the Reader also makes groups from the labels of LeaderWorkerSets and JobSets, although the
+// pods of these objects may also run alone.
 func NewReader(inferred bool) *Reader {
 	r := &Reader{inferred: inferred, group: -1, workload: -1}
 	spec := reflect.TypeFor[corev1.PodSpec]()
@@ -53,8 +53,8 @@ func (r *Reader) WorkloadRef(pod *corev1.Pod) (workload, group, replica string) 
 	return text(ref, "Name"), text(ref, "PodGroup"), text(ref, "PodGroupReplicaKey")
 }
 
-// field returns the value that the pointer in field number place of the pod's spec points to. The result is invalid if the pointer is nil
-// or place is negative.
+// field returns the value of an optional field of the pod's spec. The parameter place is the index of the field, which is a pointer. The
+// result is an invalid reflect.Value if the pointer is nil or place is negative.
 func field(pod *corev1.Pod, place int) reflect.Value {
 	if place < 0 {
 		return reflect.Value{}
@@ -62,7 +62,8 @@ func field(pod *corev1.Pod, place int) reflect.Value {
 	return reflect.ValueOf(&pod.Spec).Elem().Field(place).Elem()
 }
 
-// text returns the string in the field name, or the string that the field points to. It returns "" if the field is missing or nil.
+// text returns the string in the field with this name, or the string that the field points to. It returns "" if the field is missing or
+// nil.
 func text(of reflect.Value, name string) string {
 	if !of.IsValid() {
 		return ""

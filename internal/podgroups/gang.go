@@ -9,7 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Described reports whether the group exists: either it needs no object, or its object exists and contains the part that the pod names.
+// Described reports whether the group exists. A group exists if it needs no object, or if its object exists and contains the pod group that
+// the pod names.
 func (n *Named) Described(object *Object) bool {
 	_, ok := n.termsOf(object)
 	return ok
@@ -29,7 +30,8 @@ type Part struct {
 	gang planning.Gang
 	// parent is the CompositePodGroup that contains the group, or "" if none does.
 	parent string
-	// below is the CompositePodGroup that family made the parent or an ancestor of the gang last. It is zero if family has made none.
+	// below is the CompositePodGroup that the function family added last as the parent or an ancestor of the gang. It is zero if family has
+	// added no CompositePodGroup.
 	below Key
 	// free means that the pods need no gang: any number of them may be placed, on any nodes.
 	free bool
@@ -43,8 +45,8 @@ func (p *Part) child() Key {
 	return p.Key
 }
 
-// Part makes a part of the group with these members. The order of members does not matter. It returns false if the pods need not be planned
-// together.
+// Part makes a part of the group with these members. The order of members does not matter. Part returns false if the pods need not be
+// planned together.
 func (n *Named) Part(object *Object, members []Member) (Part, bool) {
 	t, ok := n.termsOf(object)
 	if !ok {
@@ -95,7 +97,7 @@ func compareNames(x, y planning.PodKey) int {
 	return cmp.Or(cmp.Compare(len(x.Name), len(y.Name)), cmp.Compare(x.Name, y.Name))
 }
 
-// inTasks returns the members in the order in which they count towards the minimum, and that minimum. The members that the tasks need come
+// inTasks returns the members in the order in which they count towards the minimum, and the minimum. The members that the tasks need come
 // first.
 func (t *terms) inTasks(members []Member) ([]planning.PodKey, int) {
 	var shares []share
@@ -118,14 +120,15 @@ func (t *terms) inTasks(members []Member) ([]planning.PodKey, int) {
 	return keys, max(need, t.minimum)
 }
 
-// share is a set of pods, and how many of them a group needs. Pods that are not in the set can't replace them.
+// share is a set of pods of a group, and the number of pods in the set that the group needs. Pods outside the set can't replace pods of the
+// set.
 type share struct {
 	members []planning.PodKey
 	need    int
 }
 
 // together returns the members of all shares, with the needed members first, and the number of needed members. If a share has too few
-// members, that number is larger than the number of all members.
+// members, the result need is larger than the number of all members.
 func together(shares []share) (keys []planning.PodKey, need int) {
 	lack := 0
 	for _, s := range shares {
@@ -146,7 +149,8 @@ func Compare(a, b Key) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 }
 
-// Distinct returns a unique name for a gang: its own name, or its own name with its kind if a gang of another kind has the same name.
+// Distinct returns a unique name for a gang. This is the gang's name, or its name with its kind if a gang of another kind has the same
+// name.
 func Distinct(kind Kind, gang planning.GangKey, taken map[planning.GangKey]bool) string {
 	for taken[gang] {
 		system, _, _ := strings.Cut(strings.ToLower(string(kind)), ".")

@@ -40,8 +40,8 @@ const (
 type Named struct {
 	// Group is the group.
 	Group Key
-	// Object is the object that describes the group. It is zero for groups that need no object. If the object does not exist, the pod does
-	// not belong to the group.
+	// Object is the object that describes the group. Object is the zero Key for groups that need no object. If the object does not exist,
+	// the pod does not belong to the group.
 	Object Key
 	// part is the name of the pod group within a Workload.
 	part string
@@ -102,13 +102,13 @@ func (r *Reader) NamedIn(pod *corev1.Pod, schedulingGroup string) []Named {
 	return out
 }
 
-// OfSucceeded returns the groups that still count a pod that has ended successfully. These are groups of Kueue, because their total
-// includes all pods that ever existed, and groups of Volcano. All other groups count only running and pending pods, as their schedulers do.
+// OfSucceeded returns the groups that still count a pod that has ended successfully. These are groups of Kueue and groups of Volcano. The
+// total of a Kueue group includes all pods that ever existed. All other groups count only running and pending pods, as their schedulers do.
 func OfSucceeded(named []Named) []Named {
 	return slices.DeleteFunc(named, func(n Named) bool { return n.Group.Kind != Kueue && n.Group.Kind != VolcanoPodGroup })
 }
 
-// byObject appends the group that the object with this kind and name describes. It appends nothing if name is "".
+// byObject appends to the given list the group that the object with this kind and name describes. It appends nothing if the name is empty.
 func byObject(out []Named, kind Kind, pod *corev1.Pod, name string) []Named {
 	if name == "" {
 		return out
@@ -117,7 +117,7 @@ func byObject(out []Named, kind Kind, pod *corev1.Pod, name string) []Named {
 	return append(out, Named{Group: key, Object: key})
 }
 
-// ofKueue returns the Kueue group of a plain pod, or false if the pod has none.
+// ofKueue returns the Kueue group of a plain pod, or false if the pod has no Kueue group.
 func ofKueue(pod *corev1.Pod) (Named, bool) {
 	name := pod.Labels[labelKueueGroup]
 	if name == "" {
@@ -144,7 +144,8 @@ func ofLeaderWorkerSet(pod *corev1.Pod) (Named, bool) {
 	return Named{Group: Key{LeaderWorkerSet, pod.Namespace, set + "-" + index}, terms: t}, true
 }
 
-// ofJobSet returns the group of a JobSet: all of its pods or, if each Job must be in one domain, only the pods of one Job.
+// ofJobSet returns the group of a JobSet that the pod belongs to. The group has all pods of the JobSet. If each Job must be in one domain,
+// the group has only the pods of the pod's Job.
 func ofJobSet(pod *corev1.Pod) (Named, bool) {
 	name := pod.Labels[labelJobSet]
 	if name == "" {
@@ -157,8 +158,8 @@ func ofJobSet(pod *corev1.Pod) (Named, bool) {
 	return Named{Group: Key{JobSet, pod.Namespace, name}, terms: t}, true
 }
 
-// within sets the topology of the group: its pods must be in one domain of the label key, or should be if policy says so. It returns false
-// and changes nothing if key is not a label key.
+// within sets the group's only topology constraint. The policy says whether the pods must be in one domain of the label, or only should be.
+// within returns false, and changes nothing, if the parameter key is not a valid label key.
 func (t *terms) within(key string, policy planning.GangTopologyPolicy) bool {
 	if !isLabelKey(key) {
 		return false
@@ -167,7 +168,7 @@ func (t *terms) within(key string, policy planning.GangTopologyPolicy) bool {
 	return true
 }
 
-// countOf parses a number of pods. It returns 0 for an invalid text, which means all existing pods.
+// countOf parses a number of pods. For an invalid text it returns 0. The number 0 means all existing pods.
 func countOf(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > mostPods {
@@ -212,7 +213,7 @@ func (n *Named) termsOf(o *Object) (terms, bool) {
 	return t, true
 }
 
-// minimumOf returns how many pods the policy requires to be scheduled together. It is 1 if pods are scheduled one by one.
+// minimumOf returns how many pods the policy requires to be scheduled together. The result is 1 if the policy schedules pods one by one.
 func minimumOf(p *Policy) int {
 	if p == nil || p.Gang == nil {
 		return 1

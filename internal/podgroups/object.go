@@ -11,7 +11,7 @@ import (
 // Kind says what defines a group: a kind of object (its name and API group), or the labels of a controller.
 type Kind string
 
-// The kinds. Kinds with a dot in their name are kinds of objects.
+// The kinds of definitions of groups. A kind with a dot in its name is a kind of object.
 const (
 	PodGroup             Kind = "PodGroup.scheduling.k8s.io"
 	Workload             Kind = "Workload.scheduling.k8s.io"
@@ -41,7 +41,7 @@ type Key struct {
 	Namespace, Name string
 }
 
-// Object is an object that describes groups. It has all fields that planning uses, of all kinds of PodGroup and of Workload. Sources:
+// Object is an object that describes groups. It has all fields that planning uses, from all kinds of PodGroups and Workloads. Sources:
 // k8s.io/api scheduling/v1alpha1 (v0.35) and scheduling/v1alpha3, v1beta1 (v0.37); sigs.k8s.io/scheduler-plugins apis/scheduling/v1alpha1;
 // volcano.sh/apis scheduling/v1beta1.
 type Object struct {
@@ -83,7 +83,7 @@ type Spec struct {
 type Policy struct {
 	Gang *struct {
 		MinCount int64 `json:"minCount"`
-		// MinGroupCount is a field of CompositePodGroups: how many of their groups are needed.
+		// MinGroupCount is a field of CompositePodGroups. It is the number of groups that the CompositePodGroup needs.
 		MinGroupCount int64 `json:"minGroupCount"`
 	} `json:"gang"`
 }
@@ -93,13 +93,14 @@ type Policy struct {
 type NetworkTopology struct {
 	// Mode is "hard" or "soft". Empty means "hard".
 	Mode string `json:"mode"`
-	// HighestTierAllowed (by number) or HighestTierName is the highest tier that may separate the pods: all of them must be in one domain
-	// of this tier. A hard constraint without a tier has no effect.
+	// HighestTierAllowed (by number) or HighestTierName is the highest tier over whose nodes the pods may be spread: all pods must be in
+	// one domain of this tier. A hard constraint without a tier has no effect.
 	HighestTierAllowed *int64 `json:"highestTierAllowed"`
 	HighestTierName    string `json:"highestTierName"`
 }
 
-// Counts returns the numbers of pods and groups that the object states, by field. Each is from 0 to the largest number that Read allows.
+// Counts returns the numbers of pods and groups that the object states, by the names of their fields. Each number is from 0 to the largest
+// number that Read allows.
 func (o *Object) Counts() map[string]int64 {
 	out := map[string]int64{"spec.minMember": o.Spec.MinMember}
 	if t := o.Spec.NetworkTopology; t != nil && t.HighestTierAllowed != nil {
@@ -129,7 +130,7 @@ const (
 
 // InvalidError says that no gang can be made from an object.
 type InvalidError struct {
-	// Object is the object, Field its faulty field, and Rule the rule that the field breaks.
+	// Object is the invalid object. Field is its faulty field, and Rule is the rule that the field breaks.
 	Object Key
 	Field  string
 	Rule   string

@@ -20,8 +20,8 @@ const (
 type Tiers map[string]string
 
 // topology converts a NetworkTopology to the topology constraints of a gang. In hard mode, all pods must be in one domain of the highest
-// allowed tier, and should be in one domain of each lower tier. In soft mode, all tiers are only preferred. known is false if want has a
-// highest tier without a label.
+// allowed tier, and should be in one domain of each lower tier. In soft mode, all tiers are only preferred. The result known is false if
+// the highest tier in the parameter want has no label in t.
 func (t Tiers) topology(want *NetworkTopology) (out []planning.GangTopology, known bool) {
 	if want == nil {
 		return nil, true
@@ -34,7 +34,7 @@ func (t Tiers) topology(want *NetworkTopology) (out []planning.GangTopology, kno
 	case want.HighestTierName != "":
 		highest = want.HighestTierName
 	default:
-		return nil, true // Volcano also ignores this
+		return nil, true // Volcano also ignores a hard constraint without a tier
 	}
 	label := t[highest]
 	if limited && label == "" {
@@ -56,7 +56,7 @@ func (t Tiers) topology(want *NetworkTopology) (out []planning.GangTopology, kno
 	return out[:min(len(out), mostTopology)], true
 }
 
-// numbers returns the numbers of the tiers in ascending order, without tiers whose label a lower tier has.
+// numbers returns the numbers of the tiers in ascending order. It leaves out a tier if a tier with a lower number has the same label.
 func (t Tiers) numbers() (out []int) {
 	seen := map[string]bool{}
 	for _, name := range slices.SortedFunc(maps.Keys(t), func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }) {

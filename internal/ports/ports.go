@@ -11,7 +11,8 @@ import (
 	"strconv"
 )
 
-// Ports are taken from firstPort up to anyPortFrom. The kernel assigns ports from anyPortFrom on to processes that request any free port.
+// Free chooses ports from firstPort up to the port below anyPort. The kernel assigns ports from anyPort on to processes that request any
+// free port.
 const (
 	firstPort = 10240
 	// anyPortFrom is the first port that the kernel assigns by default.
@@ -21,8 +22,8 @@ const (
 )
 
 // Free returns n different TCP ports on which no process listened a moment ago, at any address. The kernel gives these ports only to
-// processes that name them: neither to a listener on any port nor to a connection. So no other process gets the port between its choice and
-// the start of the process that listens on it.
+// processes that request them by number. It assigns them neither to a listener that requests any free port nor to an outgoing connection.
+// So no other process gets one of the ports between the call of Free and the start of the process that will listen on the port.
 func Free(n int) ([]int, error) {
 	return free(n, firstPort, anyPort())
 }
@@ -41,13 +42,13 @@ func free(n, from, to int) ([]int, error) {
 		if err != nil {
 			continue
 		}
-		defer func() { _ = listener.Close() }() // not before all ports are found, because they must be different
+		defer func() { _ = listener.Close() }() // close the listeners only after all ports are found, because the ports must be different
 		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil
 }
 
-// anyPort is the first of the ports that the kernel chooses for processes that name none.
+// anyPort is the first of the ports that the kernel assigns to processes that request any free port.
 func anyPort() int {
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if err != nil {

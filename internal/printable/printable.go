@@ -20,13 +20,14 @@ func steers(r rune) bool {
 		return true
 	case r == 0x61c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069: // the direction of text
 		return true
-	case r == 0x2028 || r == 0x2029 || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f: // line ends, and characters that are not shown at all
+	case r == 0x2028 || r == 0x2029 || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f: // line and paragraph separators, and invisible characters
 		return true
 	}
 	return false
 }
 
-// Text returns the text with every control character written as in JSON: \u001b. Line ends and tabs stay.
+// Text returns the text with every control character replaced by its escape sequence in JSON, for example \u001b. It does not change line
+// ends and tabs.
 func Text(text string) string {
 	if strings.IndexFunc(text, steers) < 0 && utf8.ValidString(text) {
 		return text
@@ -41,17 +42,18 @@ func Text(text string) string {
 // Writer escapes control characters, as Text does, in the text that it writes. It is not safe for concurrent use.
 type Writer struct {
 	w io.Writer
-	// mark follows the escape character of the program's own sequences.
+	// mark is a random text that follows the escape character in the sequences that Paint returns.
 	mark string
-	// held is the end of the text so far, if it may be an incomplete character or sequence. It is written later.
+	// held is the end of the text that has been passed to Write, if it may be an incomplete character or sequence. It is written by a later
+	// call of Write or Flush.
 	held []byte
 }
 
 // NewWriter returns a writer to w. Flush it at the end.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w, mark: rand.Text()} }
 
-// Paint returns the sequence that chooses a rendition, such as "1" for bold. This writer passes the sequence on. The sequence can't be in
-// text that comes from outside, because it has a mark that is drawn for each writer.
+// Paint returns the escape sequence for a rendition of the terminal, such as "1" for bold. This writer writes the sequence as a terminal
+// needs it. Untrusted text can't contain the sequence, because it has a random mark that differs for each writer.
 func (w *Writer) Paint(rendition string) string { return "\x1b" + w.mark + "[" + rendition + "m" }
 
 // Unwrap returns the underlying writer.
@@ -84,7 +86,7 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Flush writes the text that is still held.
+// Flush writes the text that Write has held back.
 func (w *Writer) Flush() error {
 	var out []byte
 	for _, b := range w.held {
@@ -98,8 +100,8 @@ func (w *Writer) Flush() error {
 	return err
 }
 
-// next writes the character or the sequence that data begins with, and returns its length. It returns false if data contains only a part of
-// it.
+// next writes the character or the escape sequence at the beginning of data, and returns its length. It returns false if data contains only
+// a part of the character or sequence.
 func (w *Writer) next(out *[]byte, data []byte) (int, bool) {
 	switch {
 	case data[0] == 0x1b:
@@ -119,7 +121,7 @@ func (w *Writer) next(out *[]byte, data []byte) (int, bool) {
 		if len(data) == 1 {
 			return 0, false
 		}
-		if data[1] == '\n' { // a line end of Windows
+		if data[1] == '\n' { // a carriage return and line feed, the line end of Windows
 			*out = append(*out, '\r')
 			return 1, true
 		}
