@@ -54,9 +54,9 @@ func (o BatchOptions) checked() (BatchOptions, error) {
 // Batch has no clock and no lock: only one goroutine may use it.
 type Batch struct {
 	options BatchOptions
-	// dirty has the UIDs of the triggers that no pass has handled yet. The value is the round in which the trigger came.
+	// dirty has the UIDs of the triggers that no pass has handled yet. The value is the value of round when the trigger came.
 	dirty map[types.UID]uint64
-	// round is the number of passes so far; running is true during a pass.
+	// round is the number of passes that have begun so far. running is true during a pass.
 	round   uint64
 	running bool
 	// opened is when the window opened, and last is when the newest trigger came. Both are zero while no window is open.
@@ -124,7 +124,7 @@ func (b *Batch) End(success bool, now time.Time) {
 	b.running = false
 	for uid, round := range b.dirty {
 		switch {
-		case round == b.round: // this trigger came while the pass was running
+		case round == b.round: // this trigger came while the pass was running, so it stays for the next pass
 		case success:
 			delete(b.dirty, uid)
 		default:

@@ -90,7 +90,8 @@ func overdue(pod *corev1.Pod, deadline, now time.Time) (due bool, grace time.Dur
 	}
 	left := max(deadline.Sub(now).Truncate(time.Second), time.Second)
 	if pods.Terminating(pod) {
-		// If the grace period was shortened already, the deletion ends at the deadline or within a second: it need not be shortened again.
+		// If the grace period was shortened already, the deletion ends by the deadline or within a second. Then it need not be shortened
+		// again.
 		return pod.DeletionTimestamp.After(deadline) && pod.DeletionTimestamp.After(now.Add(time.Second)), left, time.Time{}
 	}
 	until = deadline.Add(-time.Duration(*pod.Spec.TerminationGracePeriodSeconds) * time.Second)

@@ -33,7 +33,7 @@ type Step struct {
 type Effect interface {
 	// String names the action and its object.
 	String() string
-	// do calls the handler's method for this kind of effect.
+	// do carries out the effect: it calls the handler's method for this kind of effect.
 	do(ctx context.Context, handler Handler) error
 }
 

@@ -36,7 +36,7 @@ type EvictionQueue struct {
 	turns   evictionTurns
 }
 
-// evictionKey has the UID too, to distinguish a pod from a later pod with the same name.
+// evictionKey identifies a pod in the queue. It includes the UID, to distinguish a pod from a later pod with the same name.
 type evictionKey struct {
 	key types.NamespacedName
 	uid types.UID
@@ -48,8 +48,8 @@ type evictionEntry struct {
 	why      string
 	due      time.Time
 	failures int
-	// turn is the pod's index in turns. It is the constant taken while the pod is not in turns: from the call of Next that returns the pod
-	// to the call of Report.
+	// turn is the pod's index in the heap turns. While the pod is not in the heap, turn is the constant taken. This is the case from the
+	// call of Next that returns the pod to the call of Report.
 	turn int
 }
 

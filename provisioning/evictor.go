@@ -85,8 +85,8 @@ func (s SurgeFirst) Evict(l Leaving, now time.Time) Step {
 	case len(l.Evictions) == 0:
 		return Step{Effects: w.withdraw()}
 	case w.Surge != nil && w.Surge.By > 0 && w.Replicas != w.Surge.From+w.Surge.By:
-		// Somebody else has changed the number of replicas: a Surge without By is recorded, so that SurgeFirst does not change the number
-		// again until all pods have left.
+		// Another client has changed the number of replicas. A Surge without By is recorded, so that SurgeFirst does not change the number
+		// again until all pods have left the node.
 		return Step{Effects: append(evictAll(l.Evictions), w.scale(w.Replicas, &Surge{From: w.Replicas, Since: w.Surge.Since}))}
 	case w.Surge != nil && w.Surge.By <= 0:
 		return Step{Effects: evictAll(l.Evictions)}
@@ -119,8 +119,8 @@ func (s SurgeFirst) Evict(l Leaving, now time.Time) Step {
 	return step
 }
 
-// sort divides the evictions into pods that may be evicted now (going) and pods that wait for a replacement (staying). Both lists are
-// sorted by namespace and name.
+// sort divides the evictions into two lists: pods that may be evicted now (going) and pods that wait for a replacement (staying). Both
+// lists are sorted by namespace and name.
 func (s SurgeFirst) sort(l Leaving, now time.Time) (going, staying []EvictPod) {
 	ready := map[evictionKey]bool{}
 	spare := -int(l.Workload.asks())
@@ -177,7 +177,7 @@ func EvictionReason(claim *v1.NodeClaim) string {
 	return ForcefulTermination
 }
 
-// explain sets why as the reason of the drain's evictions and deletions.
+// explain sets the reason of all evictions and deletions of the drain to why.
 func (d *Drain) explain(why string) {
 	for i, effect := range d.Effects {
 		switch e := effect.(type) {

@@ -22,12 +22,12 @@ const groupPatience = 3 * time.Minute
 type gangNodes struct {
 	d    *decision
 	plan *scheduling.Plan
-	// gangOf has, for a pod that a gang needs, the index of that gang in Plan.Gangs.
+	// gangOf has, for each waiting pod that a gang needs, the index of the gang in Plan.Gangs.
 	gangOf map[scheduling.PodKey]int
-	// group has, for each gang, the index of another gang of its group. For the root of the group, it is the gang's own index. The root is
-	// the gang with the lowest index of the group.
+	// group has, for each gang, the index of another gang of the same group, which leads to the root of the group. The root is the gang
+	// with the lowest index of the group. For the root, group has the root's own index.
 	group []int
-	// pending says, for the root of a group, whether gangs of the group have places on nodes of an earlier launch group that is not
+	// pending says, by the index of a group's root, whether gangs of the group have places on nodes of an earlier launch group that is not
 	// complete yet.
 	pending []bool
 	// families has, by the key that Gang.Whole returns, the index of the first gang with that key.
@@ -98,7 +98,8 @@ func (g *gangNodes) joinFamily(number int, gang *scheduling.Gang) {
 	g.families[whole] = number
 }
 
-// waitingMembers yields the members that have no node: pending pods, and then the pods of the gang's templates, which do not exist yet.
+// waitingMembers yields the members of the gang that have no node. Pending pods come first, and then the pods of the gang's templates,
+// which do not exist yet.
 func (d *decision) waitingMembers(gang *scheduling.Gang) iter.Seq[scheduling.PodKey] {
 	return func(yield func(scheduling.PodKey) bool) {
 		for _, key := range gang.Members {
@@ -118,7 +119,7 @@ func (d *decision) waitingMembers(gang *scheduling.Gang) iter.Seq[scheduling.Pod
 	}
 }
 
-// on returns the gangs that need at least one of the pods, as indexes in Plan.Gangs.
+// on returns the indexes in Plan.Gangs of the gangs that need at least one of the given pods.
 func (g *gangNodes) on(pods []scheduling.PodKey) (list []int) {
 	for _, key := range pods {
 		if gang, ok := g.gangOf[key]; ok && !slices.Contains(list, gang) {
@@ -143,7 +144,7 @@ func (g *gangNodes) root(gang int) int {
 	return gang
 }
 
-// findPending sets pending for each group that has places on nodes of an incomplete launch group.
+// findPending sets the field pending for each group whose gangs have places on nodes of an incomplete launch group.
 func (g *gangNodes) findPending() {
 	launching := map[string]bool{}
 	for i := range g.d.snapshot.Nodes {
@@ -168,8 +169,8 @@ func wasRegistered(claim *v1.NodeClaim) bool {
 	})
 }
 
-// groupOf returns the launch group of a new node, or nil if the node is launched alone. If held is not empty, the node must not be launched
-// now, and held says why.
+// groupOf returns the launch group of a new node, or nil if the node is launched alone. If the result held is not empty, the node must not
+// be launched in this pass, and held is the reason.
 func (g *gangNodes) groupOf(node *scheduling.NewNode) (group *v1.LaunchGroup, held string) {
 	if g == nil {
 		return nil, ""
@@ -215,7 +216,8 @@ func waitingSince(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// hold leaves a planned node for a later pass, and adds an event with the reason why for each of its pods.
+// hold does not launch a planned node in this pass. It adds an event with the reason for each pod of the node, and a later pass plans these
+// pods again.
 func (d *decision) hold(orders *Orders, node *scheduling.NewNode, why string) {
 	orders.Held = append(orders.Held, HeldNode{Node: *node, Why: why})
 	for _, pod := range d.real(node.Pods) {
@@ -226,7 +228,7 @@ func (d *decision) hold(orders *Orders, node *scheduling.NewNode, why string) {
 	}
 }
 
-// dropRefusedGroups drops the launches of a group if no claim can be created for one of its nodes.
+// dropRefusedGroups drops all launches of a group if no claim can be created for one of the group's nodes.
 func (o *Orders) dropRefusedGroups(d *decision) {
 	if len(o.refusedGroups) == 0 {
 		return

@@ -116,7 +116,8 @@ func CollectGarbage(s GarbageState, now time.Time) []Garbage {
 }
 
 // garbageAge is the smallest age of objects that count as garbage. Claims are stored before their instances are launched, and instances
-// exist before their nodes join. But a response may still be on its way, or a cache may be out of date.
+// exist before their nodes join. Younger objects are not removed, because a response may still be on its way, or a cache may be out of
+// date.
 const garbageAge = 30 * time.Second
 
 // Collect returns the step that removes g, if a second read that started at now confirms that g is garbage. Otherwise it returns an empty
@@ -134,7 +135,7 @@ func (g Garbage) Collect(again GarbageState, now time.Time) Step {
 	g = list[at]
 	var step Step
 	switch g.Kind {
-	case GarbageClaim: // TerminateClaim also removes the claim's nodes
+	case GarbageClaim: // the claim's termination (TerminateClaim) also removes the claim's nodes
 		step.Effects = append(step.Effects, DeleteClaim{Name: g.Claim.Name, UID: g.Claim.UID, Reason: ReasonGarbageCollected})
 	case GarbageInstance:
 		step.Effects = append(step.Effects, TerminateInstance{g.Claim.DeepCopy()})
@@ -156,8 +157,9 @@ func deletionOf(nodes []*corev1.Node) []Effect {
 	return effects
 }
 
-// events returns the events that report the removal of g, on the objects that still exist: the nodes, the claim of GarbageClaim, and the
-// NodePool of GarbageInstance. An orphaned instance has no claim, and its nodes are removed with it.
+// events returns the events that report the removal of the garbage g. Each event is on an object that still exists: a node, the claim of
+// GarbageClaim, or the NodePool of GarbageInstance. An orphaned instance has no claim, and its nodes are removed together with the
+// instance.
 func (g Garbage) events() []Event {
 	var message string
 	var events []Event
@@ -226,7 +228,7 @@ func instancesWithoutClaim(s GarbageState, now time.Time) []Garbage {
 		}
 	}
 	for _, n := range s.Nodes {
-		// Karpenter before 0.28 stored no Machines: instances of its nodes have no claims but are not garbage.
+		// Karpenter before version 0.28 stored no Machines, so instances of nodes from that time have no claims. They are not garbage.
 		if v1.PoolOf(n.Labels).Generation == v1.GenerationV1Alpha5 && n.Spec.ProviderID != "" {
 			ids[n.Spec.ProviderID] = true
 		}

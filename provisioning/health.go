@@ -29,7 +29,7 @@ type RegistrationHealth struct {
 type poolHealth struct {
 	// outcomes are the last outcomes, the oldest first: true if a node was registered, false if a launch or registration failed.
 	outcomes []bool
-	// pool and class are the generations of the NodePool and of its node class that the outcomes belong to.
+	// pool and class are the values of metadata.generation of the NodePool and of its node class to which the outcomes belong.
 	pool, class int64
 	reason      string
 	message     string
@@ -71,8 +71,8 @@ func (h *RegistrationHealth) Update(pool *v1.NodePool, now time.Time) bool {
 // Healthy reports whether the pool's recorded launches led to registered nodes.
 func (h *RegistrationHealth) Healthy(pool *v1.NodePool) bool { return h.of(pool).healthy() }
 
-// of returns the recorded outcomes of the pool. If the pool or its node class has changed, they are empty. After a restart, they are
-// restored from the pool's condition.
+// of returns the recorded outcomes of the pool. If the pool or its node class has changed, the outcomes are empty. After a restart, they
+// are restored from the pool's condition.
 func (h *RegistrationHealth) of(pool *v1.NodePool) *poolHealth {
 	p := h.pools[pool.UID]
 	if p != nil && p.pool == pool.Generation && p.class == pool.Status.NodeClassObservedGeneration {
@@ -129,7 +129,7 @@ const (
 	LaunchReasonHeldBack = "HeldBack"
 )
 
-// launchFailureShown is how long a failure is shown in a pool's condition if no launch follows.
+// launchFailureShown is how long a pool's condition shows a launch failure if no other launch follows.
 const launchFailureShown = time.Hour
 
 // LaunchHealth remembers why the last launch of each pool failed, and shows it as the pool's condition LaunchHealthy. So a pool without
@@ -146,11 +146,12 @@ const (
 	closedMostByFaults = 10 * time.Second
 )
 
-// launchOutcome has the results of a pool's last launches. order is the last failure to store a NodeClaim, and launch the last failure to
-// launch an instance; nil after a success.
+// launchOutcome has the results of a pool's last launches. order is the last failure to store a NodeClaim, and launch is the last failure
+// to launch an instance. Each is nil after a success.
 type launchOutcome struct {
 	order, launch *launchFailure
-	// refused is the number of failures in a row to store NodeClaims; failures during a pause don't count. until is the end of the pause.
+	// refused is the number of failures in a row to store NodeClaims, without the failures during a pause. until is the end of the present
+	// pause.
 	refused int
 	until   time.Time
 }
@@ -178,7 +179,7 @@ func (h *LaunchHealth) Ordered(pool v1.PoolKey, err error, now time.Time) {
 	}
 	outcome := h.of(pool)
 	outcome.order = &launchFailure{reason, shortened(err.Error()), now}
-	if reason == LaunchReasonRefused && !now.Before(outcome.until) { // failures before the pause has ended, such as others in the same pass, are not counted
+	if reason == LaunchReasonRefused && !now.Before(outcome.until) { // failures during the pause, for example further failures of the same pass, are not counted
 		outcome.refused++
 		outcome.until = now.Add(closedFor(outcome.refused, err))
 	}

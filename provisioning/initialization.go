@@ -14,7 +14,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// initialize sets the claim's condition Initialized. As long as the node lacks something that the claim asks for, the condition names it.
+// initialize sets the claim's condition Initialized. As long as the node does not meet a requirement of the claim, the condition names this
+// requirement.
 func (l *Lifecycle) initialize(s ClaimState, now time.Time) Step {
 	claim := s.Claim.DeepCopy()
 	wait := l.left(s.Claim, now)
@@ -88,12 +89,12 @@ func taintText(t *corev1.Taint) string {
 // Karpenter uses the same name.
 const reasonDevicesMissing = "DRADriverPoolsNotPublished"
 
-// driverPatience is how long drivers may take to publish devices after a node was registered. After this time, an event names the missing
-// drivers. Until a driver publishes its devices, plans use the devices of the instance type.
+// driverPatience is how long drivers may take to publish devices after a node was registered. After this time, an event names the drivers
+// that have not published their devices. Until a driver publishes its devices, plans use the devices of the instance type.
 const driverPatience = 10 * time.Minute
 
-// missingDevices names the drivers of the claim's planned devices that have not published all devices of the node. reason is empty if no
-// device is missing.
+// missingDevices checks the drivers of the claim's planned devices. The message names the drivers that have not published all devices of
+// the node. The reason is empty if no device is missing.
 func missingDevices(s ClaimState, node *corev1.Node) (reason, message string) {
 	if s.Slices == nil {
 		return "", ""
@@ -111,7 +112,7 @@ func missingDevices(s ClaimState, node *corev1.Node) (reason, message string) {
 		strings.Join(missing, " and "), node.Name)
 }
 
-// published reports whether the list has a pool of the driver for the node, and the list is complete: it has all slices of each such pool.
+// published reports whether the list has a pool of the driver for the node, with all slices of each such pool.
 func published(list []*resourcev1.ResourceSlice, driver, node string) bool {
 	type progress struct{ generation, want, have int64 }
 	pools := map[string]progress{}
@@ -138,7 +139,7 @@ func published(list []*resourcev1.ResourceSlice, driver, node string) bool {
 }
 
 // noteDrivers adds EventDriverMissing to the step if driverPatience has passed since the registration. It also shortens step.Again, so that
-// the next step comes when the event is due or due again.
+// the next step comes when the event must be sent for the first time or sent again.
 func noteDrivers(step Step, claim *v1.NodeClaim, message string, now time.Time) Step {
 	since := registeredSince(claim)
 	if left := since.Add(driverPatience).Sub(now); left > 0 {

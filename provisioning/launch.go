@@ -45,7 +45,8 @@ func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Tim
 	}
 	if err == nil {
 		launched := launchedClaim(claim, answer, now)
-		// So far only this step knows the instance. So if the claim was deleted during the launch, this step must terminate the instance.
+		// The instance is not recorded in the claim yet, so no other step knows it. Therefore, if the claim was deleted during the launch,
+		// this step must terminate the instance.
 		return Step{Effects: []Effect{PutClaim{Claim: launched, IfGone: []Effect{TerminateInstance{launched.DeepCopy()}}}}}
 	}
 	switch kind := cloudprovider.KindOf(err); kind {
@@ -64,9 +65,10 @@ func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Tim
 	}
 }
 
-// launchFailed writes the error to the claim. The claim stays, and its launch is tried again. The wait is as long as the age of the claim,
-// but from one second to one minute. So waits double without a counter. The cloud may ask for another wait. If only an operator can help,
-// the wait is a minute (Unauthorized), or lasts until the claim's timeout (Permanent).
+// launchFailed writes the error to the claim. The claim stays, and its launch is tried again. The wait before the next try is as long as
+// the age of the claim, but at least one second and at most one minute. So waits double without a counter. The cloud may request a
+// different wait. If only an operator can fix the error, the wait is a minute (Unauthorized), or lasts until the claim's timeout
+// (Permanent).
 func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovider.ErrorKind, now time.Time) Step {
 	reason, message := "LaunchFailed", cut(err.Error())
 	var create *cloudprovider.CreateError
@@ -91,8 +93,8 @@ func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovi
 	return step
 }
 
-// launchedClaim returns the claim with the labels, annotations and status that the provider reports for its instance. Labels of the claim
-// override labels of answer; annotations of answer override annotations of the claim.
+// launchedClaim returns the claim with the labels, annotations and status that the provider reports for its instance. If a label is in
+// both, the claim's value is used. If an annotation is in both, the value of the provider's answer is used.
 func launchedClaim(claim, answer *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	out := claim.DeepCopy()
 	out.Labels = merged(answer.Labels, claim.Labels)
@@ -105,7 +107,7 @@ func launchedClaim(claim, answer *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	return out
 }
 
-// merged returns the entries of both maps. If both have a key, the entry of second is used.
+// merged returns the entries of both maps. If both maps have a key, the value of the second map is used.
 func merged(first, second map[string]string) map[string]string {
 	if len(first)+len(second) == 0 {
 		return nil
@@ -139,8 +141,9 @@ func Feedback(err error, estimate *StockEstimate, now time.Time) (planNow bool) 
 }
 
 // launchedTogether returns the claims that are launched together with the claim or not at all: all claims of its launch group that are not
-// Kept. The list is the same for every claim of the group. So all of them ask the provider for the same instances, at the same time or
-// after a restart. It is nil if the claim has no group, if claims of the group are missing, or if fewer than two of them are not Kept.
+// Kept. The list is the same for every claim of the group. So all claims of the group request the same instances from the provider, even if
+// some request them later, after a restart. It is nil if the claim has no group, if claims of the group are missing, or if fewer than two
+// of them are not Kept.
 func launchedTogether(s ClaimState) []*v1.NodeClaim {
 	g, ok := groupOf(s)
 	if !ok || g.there != g.Claims || g.kept > g.Claims-2 {
@@ -179,7 +182,7 @@ func (e CreateInstance) Launch(ctx context.Context, provider cloudprovider.Cloud
 	return provider.Create(ctx, e.Claim)
 }
 
-// answer returns the claim in created that is the answer for e.Claim, or an error if created has none.
+// answer returns the claim in the list created that the provider returned for e.Claim. It returns an error if the list has no such claim.
 func (e CreateInstance) answer(created []*v1.NodeClaim, err error) (*v1.NodeClaim, error) {
 	if err != nil {
 		return nil, err

@@ -101,8 +101,8 @@ func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now
 			}
 		}
 	}
-	// First all orders are admitted, and only then claims are created. Otherwise a failed creation could release its reservation before or
-	// after a later order is admitted, so the result would depend on timing.
+	// All orders are admitted before the first claim is created. If claims were created earlier, a failed creation could release its
+	// reservation before or after a later order is admitted, so the result would depend on timing.
 	var group errgroup.Group
 	group.SetLimit(l.parallelism)
 	for i := range out.Launched {
@@ -146,7 +146,7 @@ func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now t
 	return err
 }
 
-// create stores the claim. After that, the limits and the launch rate limiter know the order by the claim's UID, and no longer by the
+// create stores the claim. After that, the limits and the launch rate limiter identify the order by the claim's UID, and no longer by the
 // token.
 func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1.NodeClaim, error) {
 	// The request that creates the claim must also set the finalizer. If a second request set it, a claim that is deleted between the two
@@ -179,8 +179,8 @@ func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1
 	return claim, nil
 }
 
-// rename changes the key of the order's reservation from the token to the claim's UID. If informers have reported the claim already, the
-// UID has its own entry, and the reservation is released.
+// rename changes the key of the order's reservation from the token to the claim's UID. If informers have already reported the claim, the
+// limits already have an entry for the UID. In this case, the reservation is released.
 func (l *Launcher) rename(token string, uid types.UID) {
 	if limiter := l.options.RateLimiter; limiter != nil {
 		limiter.rename(token, string(uid))
@@ -196,8 +196,8 @@ func (l *Launcher) release(token string) {
 	}
 }
 
-// eventsOf returns the events of an order: one for each of its pods. If an order without pods (of a static pool) fails, it returns one
-// event for the pool.
+// eventsOf returns one event for each pod of an order. If an order without pods (of a static pool) fails, eventsOf returns one event for
+// the pool.
 func eventsOf(done *Launched) []Event {
 	var events []Event
 	if done.Err != nil && len(done.Launch.Pods) == 0 {
@@ -240,8 +240,8 @@ func (e *GroupError) Error() string {
 // Unwrap returns the cause.
 func (e *GroupError) Unwrap() error { return e.Err }
 
-// admitGroups admits each group of orders as a whole. For each group it returns an error, or nil if the group may be launched. It admits
-// groups in the order in which they first occur in orders. Orders without a group are admitted later.
+// admitGroups admits each group of orders as a whole. For each group, it returns an error, or nil if the group may be launched. It admits
+// the groups in the order in which they first occur in the list orders. Orders without a group are admitted later.
 func (l *Launcher) admitGroups(ctx context.Context, pass string, orders []Launch, now time.Time) map[string]error {
 	var names []string
 	members := map[string][]int{}
@@ -263,7 +263,7 @@ func (l *Launcher) admitGroups(ctx context.Context, pass string, orders []Launch
 	return out
 }
 
-// admitGroup admits all of the orders or none.
+// admitGroup admits all orders of a group, or none of them. The parameter members has their indexes in the list orders.
 func (l *Launcher) admitGroup(ctx context.Context, pass string, orders []Launch, members []int, now time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -294,7 +294,7 @@ func (l *Launcher) admitGroup(ctx context.Context, pass string, orders []Launch,
 	return nil
 }
 
-// admitTogether admits all of the launches, or none, by the rules of Allows.
+// admitTogether admits all of the given launches, or none of them, by the rules of Allows.
 func (g *RateLimiter) admitTogether(ids []string, prices []float64, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 // the present phase:
 //
 //  1. created: no claim launches until all of them exist
-//  2. launching: each claim records that it has seen all others, and then all of them launch
+//  2. launching: each claim records that it has seen all other claims of the group, and then all claims launch
 //  3. joined: a node that has joined stays unregistered, so that no pod is bound to it, until the nodes of all claims have joined
 //  4. registered: as soon as one node is registered, each claim continues on its own
 //
@@ -34,11 +34,11 @@ const (
 )
 
 const (
-	// groupLook is how often a waiting claim checks the other claims of its group. A change to one of them should trigger the check
+	// groupLook is how often a waiting claim checks the other claims of its group. A change to one of these claims should trigger the check
 	// earlier.
 	groupLook = 2 * time.Second
-	// groupCreation is how long the next claim of a group may take to appear, because large groups are not created at once. It is measured
-	// by one clock: see countedSince.
+	// groupCreation is the longest time until the next claim of a group must appear, because the claims of a large group are not created
+	// all at once. The time is measured by one clock: see countedSince.
 	groupCreation = 30 * time.Second
 )
 
@@ -48,14 +48,15 @@ const DefaultGroupTimeout = 10 * time.Minute
 // launchGroup is the group of a claim, and the group's present state.
 type launchGroup struct {
 	v1.LaunchGroup
-	// The fields count claims that are not being deleted. there counts all of them, and kept those that are Kept. begun counts the claims
-	// that have seen all other claims, and joined the claims whose nodes have joined. gone means that some claim is being deleted.
+	// These fields count claims that are not being deleted. there is the number of all such claims, and kept is the number of such claims
+	// that are Kept. begun is the number of claims that have seen all other claims, and joined is the number of claims whose nodes have
+	// joined. gone means that some claim is being deleted.
 	there, kept, begun, joined int
 	gone                       bool
 	// registered means that the node of at least one claim is or was registered, so that the group is complete.
 	registered bool
 	// launched is when the first claim that is not being deleted was launched, by the clock of the process that recorded it; it is zero if
-	// no claim was launched. created is when the first such claim was created, by the API server's clock.
+	// no claim was launched. created is when the first claim that is not being deleted was created, by the API server's clock.
 	launched, created time.Time
 }
 
@@ -112,18 +113,19 @@ func (g *launchGroup) add(claim *v1.NodeClaim) {
 	}
 }
 
-// awaitsGroup reports whether the claim has not seen all other claims of its group yet. launched is its condition Launched.
+// awaitsGroup reports whether the claim has not seen all other claims of its group yet. The parameter launched is the claim's condition
+// Launched.
 func awaitsGroup(launched metav1.Condition) bool {
 	return launched.Reason == "" || launched.Reason == conditions.ReasonAwaitingReconciliation || launched.Reason == ReasonGroupCreating
 }
 
-// hasJoined reports whether a claim's node has joined. registered is its condition Registered.
+// hasJoined reports whether a claim's node has joined. The parameter registered is the claim's condition Registered.
 func hasJoined(registered metav1.Condition) bool {
 	return registered.Status == metav1.ConditionTrue || registered.Reason == ReasonGroupJoining || registered.Reason == reasonGatesClosed
 }
 
-// group makes the claim wait while other claims of its group have not reached the same phase, or gives up the whole group. waits is false
-// if the claim may continue.
+// group makes the claim wait while other claims of its group have not reached the same phase, or gives up the whole group. The result waits
+// is false if the claim may continue.
 func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	g, ok := groupOf(s)
 	if !ok {
@@ -150,8 +152,8 @@ func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	return wait, g.begun < g.Claims
 }
 
-// failed returns why the group must be given up, and the reason for deleting this claim, which is a timeout if this claim has taken too
-// long. Both are empty if the group continues.
+// failed returns why the group must be given up, and the reason for deleting this claim. The reason is a timeout if this claim has taken
+// too long. Both results are empty if the group continues.
 func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (why string, reason DisruptedReason) {
 	missing := g.Claims - g.there
 	switch {
@@ -173,7 +175,8 @@ func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (
 }
 
 // begins returns when the time of GroupTimeout begins: at the first launch, because costs begin with it. Before the first launch, it begins
-// when the first claim is created. If the clocks of the API server and the process differ, the group can then lose time, but no money.
+// when the first claim is created. If the clocks of the API server and the process differ, the group can lose time before the first launch,
+// but no money.
 func (g *launchGroup) begins() time.Time {
 	if g.launched.IsZero() {
 		return g.created

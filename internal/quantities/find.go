@@ -18,12 +18,13 @@ type Found struct {
 	Start, End int
 }
 
-// maxFound is the maximum number of values that Find returns. Nobody reads more values than that.
+// maxFound is the maximum number of values that Find returns. An error message with more values would not help anyone.
 const maxFound = 100
 
-// CheckJSON returns an error if a quantity in the document is out of bounds. It joins an *Error for each such value. Quantities are the
-// values of fields whose type is a quantity. It must be called before the document is decoded into the type. Text in other fields, such as
-// an annotation, may have any form. The document need not be JSON, because the decoder refuses other documents.
+// CheckJSON returns an error if a quantity in the document is out of bounds. The returned error joins an *Error for each such quantity.
+// Quantities are the values of fields whose type is a quantity. It must be called before the document is decoded into the type. Text in
+// other fields, such as an annotation, may have any form. The document may be text that is not JSON, because the decoder refuses such text
+// afterwards.
 func CheckJSON(document []byte, into reflect.Type) error {
 	found := Find(document, into)
 	if len(found) == 0 {
@@ -36,8 +37,8 @@ func CheckJSON(document []byte, into reflect.Type) error {
 	return errors.Join(all...)
 }
 
-// Find returns the first hundred values that are out of bounds, in the order of the document. It examines fields only if the document
-// contains such a text anywhere. So in most cases it costs little more than reading the document once.
+// Find returns the first hundred values that are out of bounds, in the order of the document. It examines the fields only if some text or
+// number in the document would be out of bounds as a quantity. So in most cases Find needs little more time than reading the document once.
 func Find(document []byte, into reflect.Type) []Found {
 	if !suspect(document) {
 		return nil
@@ -95,7 +96,7 @@ func suspect(document []byte) bool {
 	return false
 }
 
-// suspectText is fast for all texts except the few that are out of bounds.
+// suspectText reports whether the text would be out of bounds as a quantity. It is fast for all texts that are within bounds.
 func suspectText(text []byte) bool {
 	if len(text) <= len("1e99") {
 		return beyond(string(text))
@@ -117,7 +118,7 @@ func suspectText(text []byte) bool {
 	return i < len(text) && (text[i] == 'e' || text[i] == 'E') && beyond(string(text))
 }
 
-// textEnd returns the end of the text in quotes that starts at pos.
+// textEnd returns the position after the quoted text that starts at pos.
 func textEnd(data []byte, pos int) int {
 	pos++
 	for pos < len(data) {
@@ -133,7 +134,7 @@ func textEnd(data []byte, pos int) int {
 	return len(data)
 }
 
-// numberEnd returns the end of a value without quotes.
+// numberEnd returns the position after the unquoted value that starts at pos.
 func numberEnd(data []byte, pos int) int {
 	for pos < len(data) && strings.IndexByte(" \t\r\n,:]}\"[{", data[pos]) < 0 {
 		pos++
@@ -141,10 +142,10 @@ func numberEnd(data []byte, pos int) int {
 	return pos
 }
 
-// maxDepth is the greatest depth for the decoder of the standard library, which refuses values that are nested deeper.
+// maxDepth is the greatest nesting depth that the JSON decoder of the standard library accepts.
 const maxDepth = 10_000
 
-// walker goes through a document and its type together. It stops where the text is not JSON.
+// walker visits the values of a JSON document together with the Go type of each value. It stops where the text is not JSON.
 type walker struct {
 	data  []byte
 	found []Found
@@ -158,7 +159,7 @@ func (w *walker) space(pos int) int {
 	return pos
 }
 
-// value visits the value at pos and returns its end. t is nil if the value contains no quantities.
+// value visits the JSON value at pos, and returns the position after the value. The type t is nil if the value contains no quantities.
 func (w *walker) value(pos int, t reflect.Type, path string, depth int) int {
 	if pos >= len(w.data) || depth > maxDepth || len(w.found) == w.most {
 		return len(w.data)
@@ -244,8 +245,8 @@ func (w *walker) list(pos int, t reflect.Type, path string, depth int) int {
 	return len(w.data)
 }
 
-// member returns the type of an object's field, or of a map's values, and its path. Some decoders also accept field names in another
-// case, so such names match here, too.
+// member returns the type of an object's field, or of a map's values, and its path. Some decoders ignore the case of field names, so this
+// function ignores it too.
 func member(t reflect.Type, quoted []byte, path string) (reflect.Type, string) {
 	if t == nil || t.Kind() != reflect.Struct && t.Kind() != reflect.Map {
 		return nil, ""

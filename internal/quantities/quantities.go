@@ -56,7 +56,7 @@ func Check(text string) error {
 // Computable reports whether the digits of a quantity are few enough to compute with. If the quantity was not read by Parse, a short text
 // ("1e99999999") can represent more digits than fit into memory, and a comparison would write them out.
 func Computable(quantity resource.Quantity) bool {
-	q := quantity.DeepCopy() // AsDec changes the quantity's inner form
+	q := quantity.DeepCopy() // AsDec changes the internal form of the quantity that it is called on
 	scale := q.AsDec().Scale()
 	return -MaxExponent <= scale && scale <= MaxExponent
 }
@@ -70,7 +70,7 @@ func inShort(text string) string {
 	return text
 }
 
-// beyond reports whether a quantity would be out of bounds.
+// beyond reports whether the text would be out of bounds as a quantity.
 func beyond(text string) bool {
 	text = strings.TrimSpace(text)
 	if len(text) > MaxLength {
@@ -82,7 +82,7 @@ func beyond(text string) bool {
 	}
 	exponent, err := strconv.Atoi(text[e+1:])
 	if err != nil {
-		return digits(text[e+1:]) // a number beyond all bounds
+		return digits(text[e+1:]) // digits that don't fit into an integer are out of bounds
 	}
 	return exponent > MaxExponent || exponent < -MaxExponent
 }

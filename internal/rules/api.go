@@ -16,8 +16,8 @@ import (
 // methods, because any change to it breaks the types that implement it.
 type API map[string]string
 
-// Exported returns the API of each package that users import. It includes generated code and mocks only if they declare types that other
-// code refers to.
+// Exported returns the API of each package that users import. It includes generated code and mocks only if other code refers to a type that
+// they declare.
 func Exported(t *Tree) map[string]API {
 	out := map[string]API{}
 	for dir, files := range t.packages() {
@@ -43,7 +43,7 @@ func Exported(t *Tree) map[string]API {
 	return out
 }
 
-// aliased is a type of another package of this module that has an alias. at is the place of the alias.
+// aliased is a type of another package of this module for which a package has an alias. at is the file and line of the alias.
 type aliased struct{ dir, name, at string }
 
 // aliases returns the types of a package that are aliases of types of other packages of this module, by the name of the alias. Users of an
@@ -88,14 +88,15 @@ func CheckAliases(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// cutLast splits the text at its last dot, which is in neither part.
+// cutLast splits the text at its last dot. Neither part contains this dot.
 func cutLast(text string) (before, after string) {
 	i := strings.LastIndexByte(text, '.')
 	return text[:max(i, 0)], text[i+1:]
 }
 
-// adopt adds the type name of other, with its fields and methods, as if it were declared in a. It does this only if alias is the same name.
-// So nothing changes for users if a type moves to another package and an alias of the same name takes its place.
+// adopt adds a type of the API other, with its fields and methods, to the API a, as if the type were declared there. It does this only if
+// the alias has the same name as the type. So nothing changes for users if a type moves to another package and an alias of the same name
+// replaces it.
 func (a API) adopt(alias string, other API, name string) {
 	if alias != name || other[name] == "" {
 		return
@@ -176,7 +177,7 @@ func typeParameters(s *ast.TypeSpec) string {
 	return "[" + strings.Join(list, ", ") + "]"
 }
 
-// written returns the expression on one line, or "" if it is nil.
+// written returns the source text of the expression on one line, or "" if the expression is nil.
 func written(e ast.Expr) string {
 	if e == nil {
 		return ""
@@ -225,8 +226,8 @@ func ParseAPI(text string) API {
 }
 
 // CheckAPI compares the recorded API with the current one. It finds removals and changes that are not mentioned under Unreleased in the
-// changelog. A change is mentioned if its name is in backquotes, alone or after its package or type. A removed package is mentioned by its
-// path. Additions are no faults, because they break no user.
+// changelog. A change is mentioned if the changed name is in backquotes, alone or after its package or type. A removed package is mentioned
+// by its path. Additions are no faults, because they break no code of users.
 func CheckAPI(recorded, now map[string]API, changelog string) []Fault {
 	const file = "CHANGELOG.md"
 	_, unreleased, _ := strings.Cut(changelog, "## [Unreleased]")
@@ -244,7 +245,7 @@ func CheckAPI(recorded, now map[string]API, changelog string) []Fault {
 			declaration, there := now[dir][name]
 			owner, member, _ := strings.Cut(name, ".")
 			switch _, ownerThere := now[dir][owner]; {
-			case declaration == recorded[dir][name], member != "" && !ownerThere: // a change of the type also covers the type's members
+			case declaration == recorded[dir][name], member != "" && !ownerThere: // if the type itself is removed, its members need no mention of their own
 			case mentions(said, owner) && member == "", member != "" && mentions(said, member):
 			case !there:
 				faults = append(faults, fault(file, "says nothing under Unreleased of `%s.%s`, which is gone: add what to do about it", dir, name))

@@ -69,7 +69,8 @@ func unquote(literal string) string {
 	return s
 }
 
-// Fence returns the text of the first fenced block in this language after the marker. The marker is a line such as <!-- quick start -->.
+// Fence returns the text of the first fenced code block with the given language after the marker. The marker is a line such as <!-- quick
+// start -->.
 func Fence(markdown, marker, language string) (string, error) {
 	from, to, err := fence(markdown, marker, language)
 	if err != nil {
@@ -78,7 +79,7 @@ func Fence(markdown, marker, language string) (string, error) {
 	return markdown[from:to], nil
 }
 
-// SetFence returns the Markdown with a new text in the block that Fence finds.
+// SetFence returns the Markdown with a new text in the fenced code block that Fence finds.
 func SetFence(markdown, marker, language, text string) (string, error) {
 	from, to, err := fence(markdown, marker, language)
 	if err != nil {
@@ -87,7 +88,8 @@ func SetFence(markdown, marker, language, text string) (string, error) {
 	return markdown[:from] + text + markdown[to:], nil
 }
 
-// fence returns the positions where the text of the first code block in this language after the line marker begins and ends.
+// fence finds the first code block in the given language after the marker line. It returns the positions where the block's text begins and
+// ends.
 func fence(markdown, marker, language string) (from, to int, err error) {
 	at := strings.Index(markdown, "\n"+marker+"\n")
 	if at < 0 {
@@ -158,5 +160,5 @@ func CheckPackageMap(t *Tree, page string) []Fault {
 	return sorted(faults)
 }
 
-// linkedFolder is a Markdown link whose text and target are the same folder, seen from docs.
+// linkedFolder matches a Markdown link whose text is a folder and whose target is the path from docs to this folder.
 var linkedFolder = regexp.MustCompile(`^\[([a-z0-9/]+)\]\(\.\./[a-z0-9/]+\)$`)

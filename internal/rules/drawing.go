@@ -104,8 +104,8 @@ func roomImports(t *Tree) map[[2]string]bool {
 	return out
 }
 
-// reduced leaves out each arrow whose ends are also connected by a longer path of arrows. The order of the rooms stays the same. It relies
-// on the arrows having no cycles: imports of packages have none, and CheckFloors finds cycles of rooms.
+// reduced leaves out each arrow whose ends are also connected by a longer path of arrows. The order of the rooms stays the same. It works
+// only if the arrows form no cycle. Imports of packages never form cycles, and CheckFloors finds cycles between rooms.
 func reduced(arrows map[[2]string]bool) [][2]string {
 	var reaches func(from, to string, seen map[string]bool) bool
 	reaches = func(from, to string, seen map[string]bool) bool {

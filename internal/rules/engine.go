@@ -26,7 +26,7 @@ func CheckConsolidate(t *Tree, name, page string) []Fault {
 	return sorted(append(checkRooms(t, consolidate, "consolidate", name, page), checkAroundFacade(t, consolidate, "disruption/decision")...))
 }
 
-// checkAroundFacade finds files in the folders that import package scheduling, the planner's facade. If such imports were allowed,
+// checkAroundFacade finds files in the folders that import package scheduling, the planner's facade. These imports are not allowed, because
 // scheduling would have to export functions that only planners of this module need.
 func checkAroundFacade(t *Tree, folders ...string) []Fault {
 	var faults []Fault

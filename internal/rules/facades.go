@@ -6,9 +6,9 @@ import (
 )
 
 // CheckFacades finds packages that are too large to understand as a whole. It finds facades with too many files, and types of facades and
-// rooms with too many methods. The map then lists, by package and name, the types that already had more methods when the rule was made. Its
-// values are their numbers of methods. A listed type that has fewer methods now is also a fault, so that its number in the map gets
-// lowered.
+// rooms with too many methods. The map then lists, by package and name, the types that already had too many methods when the rule was made.
+// Its values are the numbers of methods that these types had. A listed type that has fewer methods now is also a fault, so that its number
+// in the map gets lowered.
 func CheckFacades(t *Tree, facades, rooms []string, then map[string]int) []Fault {
 	files, methods, places := map[string]int{}, map[string]int{}, map[string]string{}
 	for _, f := range t.Files {

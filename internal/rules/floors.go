@@ -78,7 +78,7 @@ func hubs() map[string][]string {
 	return map[string][]string{
 		"internal/fieldtypes":   {"internal/quantities"},
 		"api/conversion":        {"internal/quantities"},
-		"aws/internal/mototest": {"internal"}, // mototest connects to the server in this folder
+		"aws/internal/mototest": {"internal"}, // mototest connects to the server in the folder internal
 		"internal/engine":       {"scheduling/planning", "scheduling/spotlimits"},
 		"internal/podgroups":    {"scheduling/planning"},
 
@@ -120,9 +120,9 @@ func parent(dir string) string {
 	return ""
 }
 
-// CheckFloors finds imports that don't point down: imports of a package on a higher floor, and imports of another package on the same
-// floor. On its own floor, a package may import only its parent folder, its subfolders and its hubs. Providers may import only floors 0 to
-// 2, so that they and the planners don't depend on each other. Only tests may import packages of higher floors.
+// CheckFloors finds imports that don't lead to a lower floor. These are imports of a package on a higher floor, and imports of another
+// package on the same floor. On its own floor, a package may import only its parent folder, its subfolders and its hubs. Providers may
+// import only floors 0 to 2, so that they and the planners don't depend on each other. Only tests may import packages of higher floors.
 func CheckFloors(t *Tree) []Fault {
 	var faults []Fault
 	for dir, files := range t.packages() {
@@ -149,8 +149,8 @@ func CheckFloors(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// upward says why a package may not import the package imported, or returns "" if it may. The importing package is on the given floor and
-// belongs to the given entry of floors.
+// upward says why a package may not import the package with the path imported, or returns "" if the import is allowed. The importing
+// package is on the given floor and belongs to the given entry of floors.
 func upward(floor int, entry, imported string) string {
 	other, otherEntry, ok := floorOf(imported)
 	switch {

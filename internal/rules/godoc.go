@@ -65,7 +65,7 @@ func standard(d *ast.FuncDecl) bool {
 	return d.Recv != nil && slices.Contains([]string{"Error", "String", "Unwrap"}, d.Name.Name)
 }
 
-// undocumented calls missing for each exported name in spec that has no comment, if the group has none either.
+// undocumented calls the function missing for each exported name in spec without a comment. It does nothing if the group has a comment.
 func undocumented(group *ast.GenDecl, spec ast.Spec, missing func(ast.Node, string)) {
 	switch s := spec.(type) {
 	case *ast.TypeSpec:
@@ -132,7 +132,7 @@ func showsCode(text string) bool {
 	})
 }
 
-// hasExample reports whether the package has an Example that "go test" runs, because it states its output.
+// hasExample reports whether the package has an Example that "go test" runs. It runs an Example only if the Example states its output.
 func hasExample(files []*File) bool {
 	var syntax []*ast.File
 	for _, f := range files {

@@ -8,7 +8,8 @@ import (
 )
 
 // CheckJourneys finds rows of the table of Examples (docs/examples.md) without an Example. The second cell of a row is `package:
-// ExampleName`, where "." means the root package. The Example must exist, and must state its output, because otherwise it is not run.
+// ExampleName`, where "." means the root package. The Example must exist. It must also state its output, because "go test" does not run an
+// Example without an output.
 func CheckJourneys(t *Tree, name, page string) []Fault {
 	packages := t.packages()
 	var faults []Fault
@@ -31,7 +32,7 @@ func CheckJourneys(t *Tree, name, page string) []Fault {
 	return faults
 }
 
-// notRun says why the named Example does not count, or returns "" if it counts.
+// notRun says why "go test" does not run the named Example, or returns "" if it runs the Example.
 func notRun(packages map[string][]*File, example string) string {
 	dir, function, ok := strings.Cut(example, ": ")
 	suffix, isExample := strings.CutPrefix(function, "Example")

@@ -69,7 +69,7 @@ func messageOf(call *ast.CallExpr) (int, bool) {
 	return at, ok && len(call.Args) > at && isLogger(method.X)
 }
 
-// isLogger reports whether the name of the expression is that of a logger: log, logger, x.log, x.Logger or x.log().
+// isLogger reports whether the expression has the name of a logger: log, logger, x.log, x.Logger or x.log().
 func isLogger(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.CallExpr:
@@ -106,7 +106,7 @@ func wrongMessage(e ast.Expr, retired []string) []string {
 		wrong = append(wrong, "log message "+strconv.Quote(text)+" must not end in a full stop")
 	}
 	for _, word := range slices.Sorted(maps.Keys(CountWords(retired, map[string]string{"": text}))) {
-		// This word is part of names of AWS and Kubernetes.
+		// The word Machines is part of names of AWS and Kubernetes, so it is allowed.
 		if word == "machine" && strings.Contains(text, "Machines") {
 			continue
 		}
@@ -129,8 +129,8 @@ func constantText(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// wrongKeys returns what is wrong with the keys of a log record. args are the keys and values after the message. It stops at the first key
-// that is not a constant.
+// wrongKeys returns what is wrong with the keys of a log record. args are the keys and values after the message. The check stops at the
+// first key that is not a constant.
 func wrongKeys(args []ast.Expr) []string {
 	camelCase := regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
 	var wrong []string

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// These are the Mermaid statements that documents of this project use. Other statements are faults, even if Mermaid knows them: this check
-// runs without a browser, so it cannot ask Mermaid.
+// These are the Mermaid statements that documents of this project use. Other statements are faults, even if they are valid in Mermaid,
+// because this check runs without a browser and so can't run Mermaid.
 var (
 	mermaidBox   = `[A-Za-z][A-Za-z0-9_]*(?:\["[^"]*"\]|\(\["[^"]*"\]\)|\{"[^"]*"\}|\[\("[^"]*"\)\])?`
 	mermaidState = `(?:[A-Za-z][A-Za-z0-9_]*|\[\*\])`
@@ -37,8 +37,8 @@ var (
 	mermaidHead = regexp.MustCompile(`^(flowchart|stateDiagram-v2|sequenceDiagram)(?: (?:TD|TB|LR))?$`)
 )
 
-// CheckMermaid finds drawings in documents that might not parse: drawings with lines that are none of the statements above, and blocks
-// without an end. In the stage "drawings" of .ci/run, Mermaid itself draws the drawings.
+// CheckMermaid finds drawings in documents that Mermaid might not parse. These are drawings with a line that is not one of the known
+// statements, and code blocks without an end. In the stage "drawings" of .ci/run, Mermaid itself draws the drawings.
 func CheckMermaid(documents map[string]string) []Fault {
 	var faults []Fault
 	for name, text := range documents {

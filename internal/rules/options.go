@@ -41,7 +41,7 @@ func CheckOptions(t *Tree, outer string, reasons map[string]string) []Fault {
 	return sorted(faults)
 }
 
-// option is an exported field of a struct whose name ends in Options. at is the file and line of the field.
+// option is an exported field of a struct whose name ends in Options. The string at is the file and line of the field.
 type option struct{ dir, structure, field, at string }
 
 func optionFields(t *Tree, outer string) []option {
@@ -77,8 +77,8 @@ func optionFields(t *Tree, outer string) []option {
 	return out
 }
 
-// setIn adds to set the options that a file sets: by name in a literal or an assignment, as the target of a flag, or all fields at once
-// because a struct has a field of the Options type.
+// setIn adds the options that a file sets to the map set. A file sets an option by name in a literal or an assignment, or as the target of
+// a flag. It sets all fields at once if a struct has a field of the Options type.
 func setIn(f *File, outer string, fields []option, set map[string]bool) {
 	names := make(map[string]string) // the names by which this file imports the packages, by directory
 	for p, node := range f.imports() {
@@ -145,7 +145,7 @@ func setIn(f *File, outer string, fields []option, set map[string]bool) {
 				written(left)
 			}
 		case *ast.UnaryExpr:
-			if n.Op == token.AND { // a flag sets the field that n points to
+			if n.Op == token.AND { // code takes the field's address, for example to let a flag set the field
 				written(n.X)
 			}
 		case *ast.StructType:

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// CheckHiddenCode finds init functions, which run without being called. In libraries, it also finds panics and calls that end the whole
-// process.
+// CheckHiddenCode finds init functions, because they run although no code calls them. In libraries, it also finds panics and calls that end
+// the whole process.
 func CheckHiddenCode(t *Tree) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {
@@ -35,14 +35,15 @@ func CheckHiddenCode(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// ends reports whether a function with this name never returns.
+// ends reports whether a function with this name ends the process or panics.
 func ends(called string) bool {
 	return called == "panic" || called == "os.Exit" || strings.HasPrefix(called, "log.Fatal") || strings.HasPrefix(called, "log.Panic")
 }
 
 // CheckPurity checks the planners and the packages of which they consist. It finds code that reads a clock, random numbers, the
-// environment, files or the network, code that logs, and code that starts goroutines: a decision may depend only on its arguments.
-// scheduling/manifests may read files: that is its task, and it is not a planner. The engine may use random generators with a seed.
+// environment, files or the network, code that logs, and code that starts goroutines. The reason is that a decision may depend only on its
+// arguments. Package scheduling/manifests may read files, because this is its task and it is not a planner. The engine may use random
+// generators with a seed.
 func CheckPurity(t *Tree) []Fault {
 	outside := []string{"os", "os/exec", "io/ioutil", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "log", "syscall"}
 	clock := []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc", "time.Tick", "time.NewTimer", "time.NewTicker"}
@@ -74,7 +75,7 @@ func CheckPurity(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// CheckState finds package-level variables that any code can change: exported variables that are not errors.
+// CheckState finds package-level variables that other packages can change. These are exported variables that are not errors.
 func CheckState(t *Tree) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {
@@ -99,7 +100,7 @@ func CheckState(t *Tree) []Fault {
 }
 
 // callee returns the name of the function that is called: "panic", or "path.Function" for a function of an imported package. It returns ""
-// for other calls.
+// for calls of other functions.
 func callee(f *File, call *ast.CallExpr) string {
 	switch fun := ast.Unparen(call.Fun).(type) {
 	case *ast.Ident:
@@ -110,8 +111,8 @@ func callee(f *File, call *ast.CallExpr) string {
 	return ""
 }
 
-// qualified returns "path.Name" if the selector is a name of an imported package, and otherwise "". It also works if the file imports the
-// package under another name.
+// qualified returns "path.Name" if the selector is a name of an imported package. If not, it returns "". It also works if the file imports
+// the package under another name.
 func qualified(f *File, sel *ast.SelectorExpr) string {
 	id, ok := sel.X.(*ast.Ident)
 	if !ok {

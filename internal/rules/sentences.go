@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// SentenceKind says in which kind of place a sentence is. This determines who reads it.
+// SentenceKind says where a sentence occurs, for example in a document. The kind determines who reads the sentence.
 type SentenceKind string
 
 const (
@@ -36,7 +36,7 @@ type Sentence struct {
 }
 
 // Sentences collects the sentences that people read: the comments, log messages, errors and help of all Go files except tests, and the text
-// of the documents. The keys of documents are file names. Sentences of the tree come first, in the order of its files. Those of the
+// of the documents. The keys of documents are file names. Sentences of the tree come first, in the order of its files. Sentences of the
 // documents follow, sorted by file name.
 func Sentences(t *Tree, documents map[string]string) []Sentence {
 	var all []Sentence
@@ -55,7 +55,7 @@ func Sentences(t *Tree, documents map[string]string) []Sentence {
 	return all
 }
 
-// DrawSentences draws count sentences at random, each at most once. It returns the same sentences if all and seed are the same. It takes a
+// DrawSentences draws count sentences at random, each at most once. It returns the same sentences for equal arguments. It takes one
 // sentence of each kind in turn, so that the few log messages are read as thoroughly as the many comments. A kind is skipped after all of
 // its sentences have been drawn.
 func DrawSentences(all []Sentence, count int, seed uint64) []Sentence {
@@ -101,7 +101,7 @@ func commentSentences(t *Tree, f *File) []Sentence {
 	return all
 }
 
-// exportedDocs returns, by doc comment of the file, whether users of the package can read the comment.
+// exportedDocs returns the doc comments of the file. The value of a comment is true if users of the package can read the comment.
 func exportedDocs(syntax *ast.File) map[*ast.CommentGroup]bool {
 	docs := map[*ast.CommentGroup]bool{syntax.Doc: true}
 	ast.Inspect(syntax, func(n ast.Node) bool {
@@ -184,7 +184,8 @@ func makesError(call *ast.CallExpr) bool {
 	return ok && (p.Name == "fmt" && f.Sel.Name == "Errorf" || p.Name == "errors" && f.Sel.Name == "New")
 }
 
-// usageOf returns the index of the usage text in the arguments of a call define(name, field, kind, at, usage), or false for other calls.
+// usageOf returns the index of the usage text in the arguments of the call define(name, field, kind, at, usage). It returns false for calls
+// of other functions.
 func usageOf(call *ast.CallExpr) (int, bool) {
 	f, ok := call.Fun.(*ast.Ident)
 	return 4, ok && f.Name == "define" && len(call.Args) > 4
@@ -210,7 +211,7 @@ func prose(text string) []string {
 		case trimmed == "", strings.HasPrefix(trimmed, "#"), strings.HasPrefix(trimmed, "|"), strings.HasPrefix(trimmed, "<"),
 			strings.HasPrefix(trimmed, "+"), strings.HasPrefix(line, "\t"):
 			end()
-		case strings.HasPrefix(line, "    ") && !item: // code; in an item, the line continues the item
+		case strings.HasPrefix(line, "    ") && !item: // an indented line is code, but in an item it continues the item
 			end()
 		default:
 			if listItem().MatchString(trimmed) {

@@ -17,7 +17,8 @@ const (
 )
 
 // CheckSizes finds types of the planner with too many methods. It also finds out whether the planner's facade has too many files or
-// exported names. The facade (package scheduling) has only the names for users. The implementation is in the rooms.
+// exported names. The facade (package scheduling) has only the names that users need. The implementation is in the rooms, the packages of
+// the planner.
 func CheckSizes(t *Tree) []Fault {
 	var faults []Fault
 	files, names := 0, 0
@@ -71,9 +72,9 @@ func CheckSizes(t *Tree) []Fault {
 const mostLines = 400
 
 // CheckFiles finds packages with too many files, and files with too many lines. Tests don't count. Generated files, and files with only a
-// package comment, may have any number of lines. The map then lists, by folder or file name, packages and files that were too large when
-// the rule was made, and how large each may be. If a package or file is smaller than its entry, this is also a fault, so that the entry
-// gets lowered.
+// package comment, may have any number of lines. The map then lists, by folder or file name, the packages and files that were too large
+// when the rule was made. Each value is the number of files or lines that the package or file may have. If a package or file is smaller
+// than its entry, this is also a fault, so that the entry gets lowered.
 func CheckFiles(t *Tree, then map[string]int) []Fault {
 	var faults []Fault
 	left := maps.Clone(then)

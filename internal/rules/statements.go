@@ -14,9 +14,9 @@ import (
 type Statements struct {
 	// Prefix is the prefix of the numbers: "SCH" of SCH-041.
 	Prefix string
-	// Pages are the pages of docs/spec that have the statements. A list that is not Optional has one page.
+	// Pages are the pages of docs/spec that have the statements. A list has exactly one page if it is not Optional.
 	Pages []string
-	// Optional lists are improvements over the reference. Tests need not name their statements.
+	// Optional is true for a list of improvements over the reference. Tests need not name the statements of such a list.
 	Optional bool
 }
 
@@ -35,12 +35,14 @@ func Specification() []Statements {
 	}
 }
 
-// differencesLink is in statements that the project does not follow on purpose. It is the beginning of a link to the reason for this.
+// differencesLink is part of each statement that the project intentionally does not follow. It is the beginning of a link to the reason for
+// the difference.
 const differencesLink = "](../differences.md#"
 
 // CheckStatements finds statements of the specification that no test names and that have no link to a reason. It also finds numbers in
 // tests for which no statement exists, and numbers that two statements share. A test names a statement anywhere in its file, by its number
-// or by a range of numbers. fsys is the repository. Tests of nested modules count. Tests in the folders except don't count.
+// or by a range of numbers. fsys is the repository. The tests include the tests of nested modules, but not the tests in the folders of the
+// parameter except.
 func CheckStatements(fsys fs.FS, lists []Statements, except ...string) ([]Fault, error) {
 	tests := make(map[string]string)
 	err := goFiles(fsys, except, func(name, text string) {
@@ -63,7 +65,7 @@ func CheckStatements(fsys fs.FS, lists []Statements, except ...string) ([]Fault,
 }
 
 // goFiles calls visit for all Go files of the repository, including those of nested modules. It leaves out test data, and the folders in
-// except.
+// the parameter except.
 func goFiles(fsys fs.FS, except []string, visit func(name, text string)) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch base := path.Base(name); {
@@ -90,7 +92,7 @@ type statement struct {
 	differs bool
 }
 
-// check does the work of CheckStatements for one list.
+// check does what CheckStatements does, for one list of statements.
 func (s Statements) check(fsys fs.FS, tests map[string]string) ([]Fault, error) {
 	known, faults, err := s.read(fsys)
 	if err != nil {

@@ -93,8 +93,8 @@ func skipped(fsys fs.FS, dir string) bool {
 	return err == nil
 }
 
-// With returns the tree, with the files of a nested module added. dir is the folder of the nested module. It parses the files of the nested
-// module again, so that faults in them have the right path.
+// With returns the tree, with the files of a nested module added. The parameter dir is the folder of the nested module. With parses the
+// files of the nested module again, so that faults in these files have the right path.
 func (t *Tree) With(dir string, nested *Tree) (*Tree, error) {
 	all := &Tree{Files: slices.Clone(t.Files), fset: t.fset}
 	for _, f := range nested.Files {

@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// place matches a link to a Go file and, if present, the name of a declaration in that file: [admit.go](../x/admit.go) `State.Admits`.
+// place matches a Markdown link to a Go file and, if present, the name of a declaration in that file. An example is
+// [admit.go](../x/admit.go) `State.Admits`.
 var place = regexp.MustCompile("\\[[^\\]]*\\]\\(([^()\\s]+\\.go)\\)(?: `([A-Za-z0-9_.]+)`)?")
 
 // CheckWhere compares the table after the line <!-- where --> of a document with the code. Each row must have a question and at least one
-// place. A place is a link to a file and a name: the file must exist and declare the function, method ("State.Admits"), type, constant or
-// variable with this name.
+// link to a file, followed by a name. The file must exist and declare the function, method ("State.Admits"), type, constant or variable
+// with this name.
 func CheckWhere(t *Tree, document, text string) []Fault {
 	declared := make(map[string]map[string]bool)
 	for _, f := range t.Files {

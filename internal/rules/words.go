@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// WordCount is how often a retired word occurs.
+// WordCount has the number of occurrences of a retired word in code and in documents.
 type WordCount struct {
 	Code, Documents int
 }
@@ -33,7 +33,8 @@ func RetiredWords(glossary string) ([]string, error) {
 	return words, nil
 }
 
-// CountWords counts how often the words occur, with or without an s at the end. Words inside names count too: machineOptions is two words.
+// CountWords counts how often the words occur, with or without an s at the end. A word that is part of an identifier counts too:
+// machineOptions is two words.
 func CountWords(words []string, texts map[string]string) map[string]int {
 	counts := make(map[string]int)
 	for _, text := range texts {
@@ -81,7 +82,7 @@ func FormatWordCounts(words []string, counts map[string]WordCount) string {
 	return b.String()
 }
 
-// ParseWordCounts reads the output of FormatWordCounts.
+// ParseWordCounts returns the counts in the output of FormatWordCounts.
 func ParseWordCounts(text string) (map[string]WordCount, error) {
 	counts := make(map[string]WordCount)
 	for scanner := bufio.NewScanner(strings.NewReader(text)); scanner.Scan(); {

@@ -10,8 +10,8 @@ import (
 
 // CheckZeros finds fields of public packages that are numbers or durations and for which 0 means a default. It recognizes them by their
 // comments, or by code that replaces a 0 by a constant Default…. An option with a default must be a pointer for which nil means the
-// default, or its type must have a function Default… that returns all defaults. reasons lists the fields that are allowed nevertheless,
-// such as "aws/prices.Feed.Every", with a reason for each. A reason for any other field is also a fault.
+// default, or its type must have a function Default… that returns all defaults. The map reasons has a reason for each field that is allowed
+// as an exception, such as "aws/prices.Feed.Every". A reason for a field that is not such an exception is also a fault.
 func CheckZeros(t *Tree, reasons map[string]string) []Fault {
 	var faults []Fault
 	used := make(map[string]bool)
@@ -101,7 +101,7 @@ func defaultConstant(e ast.Expr) bool {
 	return false
 }
 
-// excusedField reports whether reasons has an entry for this field of a type of the package dir.
+// excusedField reports whether the map reasons has an entry for the field of this name in a type of the package in dir.
 func excusedField(reasons map[string]string, dir, field string) bool {
 	for name := range reasons {
 		if strings.HasPrefix(name, dir+".") && strings.HasSuffix(name, "."+field) {

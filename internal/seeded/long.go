@@ -11,7 +11,8 @@ func Long() bool {
 	return os.Getenv("DRAWKNIFE_LONG") == "all" && !testing.Short()
 }
 
-// Draws returns how often rapid draws inputs for a slow property: few times, or all times in the long form.
+// Draws returns how often rapid draws inputs for a slow property. This is the number few in the usual form of the tests, and the number all
+// in the long form.
 func Draws(few, all int) int {
 	if Long() {
 		return all

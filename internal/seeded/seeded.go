@@ -14,19 +14,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Check is rapid.Check with a fixed seed.
+// Check checks a property like rapid.Check, with a fixed seed.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
 	check(t, map[string]int{"rapid.seed": 1}, property)
 }
 
-// Times is Check with a number of draws. With -short, rapid makes only a fifth of them.
+// Times does what Check does, with the given number of draws. With -short, rapid makes only a fifth of these draws.
 func Times(t *testing.T, draws int, property func(*rapid.T)) {
 	t.Helper()
 	check(t, map[string]int{"rapid.seed": 1, "rapid.checks": draws}, property)
 }
 
-// Fix sets the fixed seed until the test ends. Use it for properties that another package checks, such as the conformance kit.
+// Fix sets rapid's seed to the fixed seed until the test ends. Use it if another package checks the properties, for example the conformance
+// kit.
 func Fix(t testing.TB) {
 	t.Helper()
 	t.Cleanup(set(t, map[string]int{"rapid.seed": 1}))
@@ -38,8 +39,8 @@ func check(t *testing.T, flags map[string]int, property func(*rapid.T)) {
 	rapid.Check(t, property)
 }
 
-// set sets rapid's flags, except the flags on the command line. It returns a function that restores them. Flags belong to the process, so
-// tests that run in parallel must not use this function.
+// set sets rapid's flags, except the flags on the command line. It returns a function that restores the flags. Flags apply to the whole
+// process, so tests that run in parallel must not use this function.
 func set(t testing.TB, flags map[string]int) (undo func()) {
 	t.Helper()
 	given := map[string]bool{}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Flag is an error of flags.Parse. If the error is about an undefined flag, it contains the names of flags that were perhaps meant. Every
-// other error, and nil, is returned as it is.
+// Flag is an error of flags.Parse. If the error is about an undefined flag, the result contains the names of flags that the user may have
+// meant. Every other error, and nil, is returned unchanged.
 func Flag(err error, flags *flag.FlagSet) error {
 	if err == nil {
 		return nil

@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// maxEdits is how many letters may differ at most, however long the name is.
+// maxEdits is the largest number of letters that may differ between two near names, however long the names are.
 const maxEdits = 3
 
-// maxNearest bounds the result of Nearest: a larger number of equally near names does not help.
+// maxNearest is the largest number of names that Nearest returns. A larger number of equally near names would not help the user.
 const maxNearest = 3
 
-// Near returns the known names that are near to a name, each once, the nearest first and equally near ones sorted, or nil if there are
-// none. The name itself is not among them.
+// Near returns the known names that are near to a name, without duplicates. The nearest name is first, and equally near names are sorted.
+// The result is nil if no known name is near. It never contains the name itself.
 func Near(name string, known []string) []string {
 	list := near(name, known)
 	if len(list) == 0 {
@@ -32,7 +32,8 @@ func Near(name string, known []string) []string {
 	return out
 }
 
-// Nearest returns the known names that are nearest to a name, sorted, or nil if none is near, or if more than three are equally near.
+// Nearest returns the known names that are nearest to a name, in sorted order. It returns nil if no known name is near, or if more than
+// three names are equally near.
 func Nearest(name string, known []string) []string {
 	list := near(name, known)
 	if len(list) == 0 {
@@ -83,13 +84,13 @@ func distance(a, b string) (n int, near bool) {
 	return n, near
 }
 
-// Edits returns the number of edits that turn one string into the other, and whether this number is at most most. If few is false, n has no
-// meaning. An edit inserts a byte, leaves one out, changes one, or swaps two neighbours.
+// Edits returns the number of edits that turn the first string into the second. The result few reports whether this number is within the
+// limit most. If few is false, n has no meaning. An edit inserts, deletes or changes a byte, or swaps two neighbouring bytes.
 func Edits(a, b string, most int) (n int, few bool) {
 	if len(a)-len(b) > most || len(b)-len(a) > most {
 		return 0, false // too many edits, without computing the number
 	}
-	// The rows of Levenshtein's table for the current byte of a and the two bytes before it.
+	// These are the rows of Levenshtein's table for the current byte of the string a and the two bytes before it.
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

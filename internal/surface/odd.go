@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxCombinations bounds how often one function is called.
+// maxCombinations is the largest number of calls of one function.
 const maxCombinations = 500
 
 // combinations returns lists of arguments for a function: every combination of the odd values of its parameters, up to maxCombinations.
@@ -16,8 +16,8 @@ func combinations(of reflect.Type) [][]reflect.Value {
 	all := [][]reflect.Value{nil}
 	for i := range of.NumIn() {
 		var next [][]reflect.Value
-		// The first combination has the first value of every parameter. It reaches most code, so it stays in the list when the number of
-		// combinations is limited.
+		// The first combination has the first value of every parameter. The call with these values runs most code, so this combination is
+		// always in the list.
 		for _, value := range odd(of.In(i), 3) {
 			for _, head := range all {
 				if len(next) < maxCombinations {
@@ -30,7 +30,8 @@ func combinations(of reflect.Type) [][]reflect.Value {
 	return all
 }
 
-// odd returns the values of a type to try, the zero value first. depth bounds how deeply it fills the values with odd values.
+// odd returns the values of a type that the test tries, with the zero value first. The parameter depth is the number of levels of nested
+// values that it also fills with odd values.
 func odd(t reflect.Type, depth int) []reflect.Value {
 	values := []reflect.Value{reflect.Zero(t)}
 	add := func(v any) { values = append(values, reflect.ValueOf(v).Convert(t)) }

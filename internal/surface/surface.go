@@ -12,8 +12,8 @@ import (
 
 //go:generate sh -c "go run ./generate > public.tmp && mv public.tmp zz_generated.public_test.go"
 
-// Survive calls each function with every combination of odd values for its arguments, up to a few hundred. It fails the test for each
-// function that panics. Method values are functions, too. It ignores the results of the functions.
+// Survive calls each function with every combination of odd values for its arguments, up to a few hundred combinations. It fails the test
+// for each function that panics. Method values are functions, too. It ignores the results of the functions.
 func Survive(t *testing.T, functions ...any) {
 	t.Helper()
 	for _, f := range functions {
@@ -22,7 +22,7 @@ func Survive(t *testing.T, functions ...any) {
 	}
 }
 
-// Function does the work of Survive for one function.
+// Function does what Survive does, for one function.
 func Function(t *testing.T, f reflect.Value) {
 	t.Helper()
 	for _, arguments := range combinations(f.Type()) {
@@ -59,10 +59,10 @@ func Type(t *testing.T, of reflect.Type) {
 	}
 }
 
-// patience is the longest time that a call may take. It finds calls that never return, and it is long enough for a slow computer.
+// patience is the longest time that a call may take. The limit detects calls that never return, and it is long enough for a slow computer.
 const patience = 2 * time.Minute
 
-// survives calls f and fails the test if it panics or does not return.
+// survives calls the function f, and fails the test if f panics or does not return in time.
 func survives(t *testing.T, f reflect.Value, arguments []reflect.Value) bool {
 	t.Helper()
 	type outcome struct {

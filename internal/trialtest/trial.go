@@ -1,4 +1,4 @@
-// Package trialtest has a what-if for tests, with the methods of all packages of the engine that work on a trial.
+// Package trialtest has a trial for tests, with the methods of all packages of the engine that work on a trial.
 package trialtest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// Trial is a trial with the methods of the packages that work on it.
+// Trial is a trial with the methods of all packages of the engine that work on trials.
 type Trial struct {
 	*trial.Trial
 	*launching.Launching
@@ -21,15 +21,15 @@ type Trial struct {
 	valuing.Valuing
 }
 
-// Mark is a point in a trial to come back to.
+// Mark is a state of a trial to which Rollback can return.
 type Mark = trial.Mark
 
-// New starts a what-if on the model.
+// New starts a trial, which is a what-if on the model.
 func New(m *model.Model) *Trial {
 	return on(launching.On(trial.New(m)))
 }
 
-// Clone returns an independent trial in the same state. Its methods return the same results.
+// Clone returns an independent trial in the same state. The methods of the copy return the same results as the methods of the original.
 func (t *Trial) Clone() *Trial {
 	return on(t.Launching.Clone())
 }

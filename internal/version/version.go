@@ -13,8 +13,9 @@ import (
 // program drawknife is in a nested module, which has no version of its own.
 var stamped string
 
-// Line returns a line for people: the command's name, the version of the module and the commit that the program was built from ("unknown"
-// if the toolchain did not record them), and the version of the toolchain. "-dirty" follows the commit if its files had been changed.
+// Line returns a readable line with the command's name, the version of the module, the commit that the program was built from, and the
+// version of the toolchain. Version and commit are "unknown" if the toolchain did not record them. "-dirty" follows the commit if the files
+// of the commit had been changed.
 func Line(command string) string {
 	release, commit := Build()
 	if command != "drawknife" {
@@ -23,8 +24,8 @@ func Line(command string) string {
 	return fmt.Sprintf("%s %s (commit %s, %s %s/%s)\n", command, release, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// Build returns the version of the program's module and the commit that the program was built from: see Line. Both are "unknown" where
-// tests run.
+// Build returns the version of the program's module and the commit that the program was built from, in the form of Line. In tests, both are
+// "unknown".
 func Build() (release, commit string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -42,7 +42,8 @@ func (t *Type) AllocCPUm() int64 { return t.CapCPUm - t.ReservedCPUm }
 // AllocMemMi returns the memory that pods can use, in MiB.
 func (t *Type) AllocMemMi() int64 { return t.CapMemMi - t.ReservedMemMi }
 
-// unit returns a number in [0,1) that depends only on s: a hash with FNV-1a 64, and then one round of the splitmix64 finalizer.
+// unit returns a number in [0,1) that depends only on the string s. It hashes the string with FNV-1a 64, and then applies one round of the
+// splitmix64 finalizer.
 func unit(s string) float64 {
 	h := fnv.New64a()
 	h.Write([]byte(s))
@@ -77,8 +78,8 @@ func maxPods(vcpu int) int {
 	return 737
 }
 
-// kubeReservedCPUm returns the CPU that the kubelet reserves, in thousandths of a core: 6% of the first core, 1% of the second, 0.5% of
-// each of the next two, and 0.25% of each further one.
+// kubeReservedCPUm returns the CPU that the kubelet reserves, in thousandths of a core: 6% of the first core, 1% of the second core, 0.5%
+// of the third and of the fourth core, and 0.25% of each further core.
 func kubeReservedCPUm(vcpu int) int64 {
 	m := 0.0
 	for i := 0; i < vcpu; i++ {

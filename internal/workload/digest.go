@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// Digest returns the sha256 of a canonical dump. Use it to check that two generators give the same workload.
+// Digest returns the SHA-256 hash of a canonical text form of the workload. Use it to check that two generators give the same workload.
 func Digest(cat []*Type, pods []Pod, nodes []Node) string {
 	h := sha256.New()
 	for _, t := range cat {

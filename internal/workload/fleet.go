@@ -20,14 +20,14 @@ import (
 // applications.
 type Fleet struct {
 	Nodes int
-	// Fill is the requested share of a node's CPU or memory, whichever is larger.
+	// Fill is the larger of two shares of each node: the requested share of its CPU and the requested share of its memory.
 	Fill float64
 	// Mixed adds separate pools for spot nodes and for arm64 nodes, zone spreads, hostname anti-affinity, pods that require a zone, an
 	// architecture or a capacity type, and PodDisruptionBudgets.
 	Mixed bool
-	// Dense replaces each pod by three pods of a third of its size. A node with Fill 0.4 then has about 18 pods.
+	// Dense replaces each pod by three pods, each with a third of the pod's requests. A node with Fill 0.4 then has about 18 pods.
 	Dense bool
-	// Seed is the seed of the draw. 0 means the constant Seed.
+	// Seed is the seed of the random generator. 0 means the constant Seed.
 	Seed uint64
 }
 
@@ -60,7 +60,7 @@ func (f Fleet) Snapshot() *scheduling.Snapshot {
 	return s
 }
 
-// addPools adds a pool for arm nodes and a pool for spot nodes, which are otherwise like the first pool.
+// addPools adds a pool for arm64 nodes and a pool for spot nodes. In all other fields, these pools are equal to the first pool.
 func addPools(s *scheduling.Snapshot) {
 	for name, require := range map[string]v1.NodeSelectorRequirementWithMinValues{
 		"arm":  {Key: LabelArch, Operator: corev1.NodeSelectorOpIn, Values: []string{"arm64"}},

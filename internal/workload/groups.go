@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Apart is like Mixed with only one of the rules of Mixed: a fifth of the pods, of all sizes, are one group with anti-affinity by hostname.
-// The other pods have no rules between pods.
+// Apart returns the pods of Mixed with only one of the rules of Mixed. A fifth of the pods, of all sizes, form one group with anti-affinity
+// by hostname. The other pods have no rules between pods.
 func Apart(n int, seed uint64) *scheduling.Snapshot {
 	s := Mixed(n, seed)
 	for _, pod := range s.Pods {
@@ -30,7 +30,7 @@ func ApartEC2(n int, seed uint64) *scheduling.Snapshot {
 }
 
 // GPUs returns n pods on the types of Catalog. Two of five pods request 1, 2, 4 or 8 whole GPUs. Pods with more GPUs also request more CPU
-// and memory. The other three have the sizes of the pods of Deployments. None has rules.
+// and memory. The other three of five pods have the sizes of the pods of Deployments. No pod has rules between pods.
 func GPUs(n int, seed uint64) *scheduling.Snapshot {
 	r := rng(seed, 6)
 	sizes := shapes(rng(seed, 1))

@@ -7,7 +7,7 @@ type mersenne struct {
 	at    int
 }
 
-// newMersenne seeds the generator with an integer as Python does: with the 32-bit words of the integer, lowest word first.
+// newMersenne seeds the generator with an integer as Python does. It uses the 32-bit words of the integer, with the lowest word first.
 func newMersenne(seed uint64) *mersenne {
 	words := []uint32{uint32(seed)}
 	if high := uint32(seed >> 32); high != 0 {
@@ -19,7 +19,7 @@ func newMersenne(seed uint64) *mersenne {
 	for i := 1; i < len(s); i++ {
 		s[i] = 1812433253*(s[i-1]^s[i-1]>>30) + uint32(i)
 	}
-	// The state is mixed in two passes: the first adds words of the seed, and the second subtracts indexes.
+	// Two loops mix the state: the first loop adds words of the seed, and the second loop subtracts indexes.
 	i, word := 1, 0
 	next := func() {
 		if i++; i == len(s) {
@@ -65,8 +65,8 @@ func (m *mersenne) refill() {
 	m.at = 0
 }
 
-// below returns a number from 0 to n-1, for n > 0. It takes as many of the highest bits of an output as n has, and draws again if the
-// result is too large.
+// below returns a number from 0 to n-1, for n > 0. It takes the highest bits of an output, as many bits as n has, and draws again if the
+// result is not below n.
 func (m *mersenne) below(n int) int {
 	bits := 0
 	for rest := n; rest > 0; rest >>= 1 {

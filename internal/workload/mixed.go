@@ -14,9 +14,9 @@ import (
 )
 
 // Mixed returns the pods of Karpenter's own scheduling benchmark, on its 400 instance types. A fifth of the pods is plain, a fifth is
-// spread over zones, a fifth is spread over hosts, a fifth has affinity by zone, and a fifth has anti-affinity by hostname. Labels and the
-// selectors of spreads are drawn independently, as in that benchmark. So some pods don't match their own selectors. The seed determines
-// sizes and labels.
+// spread over zones, a fifth is spread over hosts, a fifth has affinity by zone, and a fifth has anti-affinity by hostname. The labels of
+// pods and the selectors of spread constraints are drawn independently, as in that benchmark. So some pods don't match their own selectors.
+// The seed determines sizes and labels.
 func Mixed(n int, seed uint64) *scheduling.Snapshot {
 	s := snapshot(plainTypes(400))
 	r := rng(seed, 4)
@@ -87,14 +87,14 @@ func spread(pod *corev1.Pod, key, selects string) {
 	}}
 }
 
-// itself returns a pod affinity term that selects all pods with the same labels as the pod.
+// itself returns a pod affinity term, with the topology key, that selects all pods with the same labels as the pod.
 func itself(pod *corev1.Pod, key string) corev1.PodAffinityTerm {
 	return corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: pod.Labels}}
 }
 
 // plainTypes returns n instance types like those of Karpenter's benchmark. The i-th type has i CPUs, 2i GiB and room for 10i pods. It
-// reserves a tenth of a CPU and 10 MiB for the system. It costs ten cents per hour for each CPU and for each 10^9 bytes of memory. It is
-// offered on demand in three zones, and for the same price as spot in two of them.
+// reserves a tenth of a CPU and 10 MiB for the system. It costs ten cents per hour for each CPU and for each 10^9 bytes of memory. It has
+// on-demand offerings in three zones, and spot offerings for the same price in two of these zones.
 func plainTypes(n int) []*cloudprovider.InstanceType {
 	types := make([]*cloudprovider.InstanceType, n)
 	for i := range types {

@@ -15,13 +15,13 @@ import (
 // Ordinary describes an ordinary cluster. It has one to three instance families with on-demand prices that are proportional to their sizes.
 // About 120 deployments have round requests, with or without rules between pods. The same Ordinary gives the same cluster.
 type Ordinary struct {
-	// Families are the instance families. OrdinaryFamilies returns the possible ones.
+	// Families are the instance families. OrdinaryFamilies returns all allowed families.
 	Families []string
-	// Rules are the rules between pods: one of OrdinaryRules.
+	// Rules names the rules between pods. It is one of the names that OrdinaryRules returns.
 	Rules string
-	// Zones is the number of zones, 1 to 6. Each type has the same price in all of them.
+	// Zones is the number of zones, from 1 to 6. Each type has the same price in all zones.
 	Zones int
-	// Seed is the seed of the draw.
+	// Seed is the seed of the random generator.
 	Seed uint64
 	// Pods is the total number of pods. 0 means OrdinaryPods.
 	Pods int
@@ -53,7 +53,8 @@ func OrdinaryFamilies() []string {
 }
 
 // OrdinaryRules returns the rules that Ordinary knows. With "anti", every seventh deployment with at most 20 pods keeps its pods on
-// separate nodes. With "spread", every fourth deployment spreads its pods over zones. "both" has both of these, and "none" has neither.
+// separate nodes. With "spread", every fourth deployment spreads its pods over zones. "both" combines the rules of "anti" and "spread", and
+// "none" has no rules.
 func OrdinaryRules() []string { return []string{"none", "anti", "spread", "both"} }
 
 // Name returns FAMILY+FAMILY-RULES-ZONESz-SEED. If Pods is not OrdinaryPods, it appends -PODSp.
@@ -65,7 +66,7 @@ func (o Ordinary) Name() string {
 	return name
 }
 
-// ParseOrdinary reads the output of Name.
+// ParseOrdinary returns the Ordinary whose Name has the given value.
 func ParseOrdinary(name string) (Ordinary, error) {
 	parts := strings.Split(name, "-")
 	if len(parts) != 4 && len(parts) != 5 {

@@ -19,17 +19,17 @@ type OrdinaryFleet struct {
 	Nodes int
 }
 
-// OrdinaryFill says how full the nodes of an OrdinaryFleet are: the requested share of the CPU or of the memory of all nodes, whichever is
-// larger.
+// OrdinaryFill is the requested share of all nodes of an OrdinaryFleet: the larger of the share of their total CPU and the share of their
+// total memory.
 const OrdinaryFill = 0.4
 
-// mostOrdinaryNodes is the largest number of nodes.
+// mostOrdinaryNodes is the largest number of nodes of an OrdinaryFleet.
 const mostOrdinaryNodes = 5000
 
 // Name returns the name of the cluster, with -NODESn appended.
 func (f OrdinaryFleet) Name() string { return fmt.Sprintf("%s-%dn", f.Cluster.Name(), f.Nodes) }
 
-// ParseOrdinaryFleet reads the output of Name.
+// ParseOrdinaryFleet returns the OrdinaryFleet whose Name has the given value.
 func ParseOrdinaryFleet(name string) (OrdinaryFleet, error) {
 	last := max(strings.LastIndexByte(name, '-'), 0)
 	o, err := ParseOrdinary(name[:last])
@@ -86,8 +86,8 @@ func (f OrdinaryFleet) open(catalog []*Type) []Node {
 	return nodes
 }
 
-// fill draws deployments, and places each pod on the emptiest node that the pod's rules allow, until enough of the nodes' resources are
-// used.
+// fill draws deployments at random, and places each pod on the emptiest node that the pod's rules allow. It stops when the used share of
+// the nodes' resources reaches OrdinaryFill.
 func (f OrdinaryFleet) fill(nodes []Node) []Node {
 	var haveCPU, haveMem, cpu, mem int64
 	for i := range nodes {

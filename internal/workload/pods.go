@@ -13,7 +13,7 @@ type Pod struct {
 	NodeSelector map[string]string
 	ZoneSpread   bool // a topology spread constraint over zones, maxSkew 1, DoNotSchedule, that selects pods of the same App
 	HostAnti     bool // a required anti-affinity by hostname that selects pods of the same App
-	// Running pods only.
+	// The following fields are set only for running pods.
 	Node string
 }
 
@@ -65,9 +65,9 @@ func deployments(n int, seed uint64) []Pod {
 	return out
 }
 
-// Constrained is like Deployments, with constraints that depend on the number d of the deployment. If d%3 is 0, the constraint is a spread
-// over zones; if it is 1, hostname anti-affinity to the same deployment; if it is 2, a node selector. The node selector requires one zone,
-// one architecture or one capacity type, depending on d/3%3.
+// Constrained returns the pods of Deployments with a constraint that depends on the number d of the deployment. If d%3 is 0, the constraint
+// is a spread over zones. If d%3 is 1, it is anti-affinity by hostname to pods of the same deployment. If d%3 is 2, it is a node selector
+// that requires one zone, one architecture or one capacity type, depending on d/3%3.
 func Constrained(n int) []Pod { return constrained(n, Seed) }
 
 func constrained(n int, seed uint64) []Pod {
@@ -120,9 +120,9 @@ type Node struct {
 	Pods []Pod
 }
 
-// Existing returns n nodes. It fills each with pods like those of Deployments until the share fill of the node's CPU or memory is used. The
-// types are cheap amd64 and arm64 types of the families c, m and r with 8 or 16 vCPUs. The nodes are assigned to the zones in turn, and
-// every second node is a spot node.
+// Existing returns n nodes. It fills each node with pods of the sizes that Deployments uses, until the given share of the node's CPU or
+// memory is used. The types are cheap amd64 and arm64 types of the families c, m and r with 8 or 16 vCPUs. The nodes are assigned to the
+// zones in turn, and every second node is a spot node.
 func Existing(cat []*Type, n int, fill float64) []Node { return existing(cat, n, fill, Seed) }
 
 func existing(cat []*Type, n int, fill float64, seed uint64) []Node {

@@ -52,7 +52,7 @@ func pool() *v1.NodePool {
 	return p
 }
 
-// InstanceTypes converts the catalog's types to those that a provider would list.
+// InstanceTypes converts the catalog's types to the instance types that a cloud provider would list.
 func InstanceTypes(catalog []*Type) []*cloudprovider.InstanceType {
 	out := make([]*cloudprovider.InstanceType, len(catalog))
 	for i, t := range catalog {
@@ -146,7 +146,7 @@ func node(n *Node) scheduling.Node {
 // that are 60 % full, and the pods of b), f (Mixed), fa (Apart), fe (ApartEC2), g (Preferring), gpu (GPUs). It returns nil for other names.
 func Named(name string, pods int) *scheduling.Snapshot { return Seeded(name, pods, Seed) }
 
-// Seeded is Named with a seed. The seed has no effect on the pods of a.
+// Seeded returns the snapshot of a scenario, like Named, with the given seed. The seed has no effect on the pods of scenario a.
 func Seeded(name string, pods int, seed uint64) *scheduling.Snapshot {
 	catalog := Catalog()
 	switch strings.ToLower(name) {

@@ -90,7 +90,8 @@ func publicTypes() map[string]reflect.Type {
 `, &imports, &functions, &types))
 }
 
-// skipped reports whether a folder is left out: packages for tests take a *testing.T, and mocks panic if they are misused.
+// skipped reports whether the generator leaves out a folder. It leaves out packages for tests, whose functions take a *testing.T, and
+// mocks, which panic if they are misused.
 func skipped(path, name string) bool {
 	switch path {
 	case ".":

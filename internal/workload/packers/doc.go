@@ -1,5 +1,6 @@
-// Package packers has simple algorithms that pack pods onto new nodes, for comparison with better ones: first fit decreasing, and the
-// norm-based vector greedy. For pods without rules, no planner should make a plan that costs more than the packings of these algorithms.
+// Package packers has simple algorithms that pack pods onto new nodes, for comparison with better algorithms. They are first fit decreasing
+// and the norm-based vector greedy. For pods without rules, no planner should make a plan that costs more than the packings of these
+// algorithms.
 //
 //	problem, err := packers.Of(snapshot)
 //	greedy := problem.VectorGreedy()

@@ -8,8 +8,8 @@ import (
 
 // FirstFitDecreasing packs the largest pods first. It places each pod on the first node with enough free room. At first, all nodes have the
 // same type. Then it changes each node to the cheapest type that can hold its pods. The size of a pod is its largest share of a resource of
-// the type. If two pods are equally large, the pod with the larger sum of shares comes first. It repeats all of this with each type as the
-// first type, and returns the cheapest packing.
+// the type. If two pods are equally large, the pod with the larger sum of shares comes first. It repeats this procedure with each type as
+// the type of all nodes at first, and returns the cheapest packing.
 func (p *Problem) FirstFitDecreasing() Packing { return p.best(p.firstFitFrom) }
 
 func (p *Problem) firstFitFrom(start *Type) Packing {

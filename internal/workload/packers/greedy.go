@@ -4,12 +4,12 @@ import "math"
 
 // VectorGreedy is the norm-based greedy algorithm of Panigrahy, Talwar, Uyeda and Wieder ("Heuristics for vector bin packing", 2011). It
 // fills nodes of one type, one node after another. It always adds the pod with which the weighted square of the remaining room is smallest.
-// Then it changes each node to the cheapest type that can hold its pods. It repeats all of this with each type as the first type, and
-// returns the cheapest packing.
+// Then it changes each node to the cheapest type that can hold its pods. It repeats this procedure with each type as the type of all nodes
+// at first, and returns the cheapest packing.
 func (p *Problem) VectorGreedy() Packing { return p.best(p.greedyFrom) }
 
 func (p *Problem) greedyFrom(start *Type) Packing {
-	// The last resource, the number of pods, limits what fits on a node, but it is not a dimension of the norm.
+	// The last resource is the number of pods. It limits how many pods fit on a node, but it is not a dimension of the norm.
 	dimensions := len(p.Resources) - 1
 	weights := make([]float64, dimensions)
 	sum := 0.0
@@ -70,7 +70,7 @@ func (p *Problem) greedyFrom(start *Type) Packing {
 	return out
 }
 
-// norm returns the weighted sum of the squares of the shares of a node that would remain after a pod is added. The conversions to float64
+// norm returns the weighted sum of squares of the free shares of a node's resources, after a pod has been added. The conversions to float64
 // keep the compiler from fusing multiplications and additions. Fused operations would give different results on some processors.
 func norm(weights []float64, need, room, whole []int64) float64 {
 	sum := 0.0

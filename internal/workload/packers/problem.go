@@ -14,15 +14,15 @@ import (
 
 // Problem has pods, and the nodes that can be bought for them.
 type Problem struct {
-	// Resources are the resources, in the order of all lists of amounts. Amounts are in thousandths of a CPU, bytes, or pieces. The last
-	// resource is the number of pods.
+	// Resources are the resources, in the order of all lists of amounts. Amounts of CPU are in thousandths of a CPU, amounts of memory are
+	// in bytes, and other resources are counted in whole units. The last resource is the number of pods.
 	Resources []corev1.ResourceName
 	// Types are the instance types, in the order of the catalog.
 	Types []Type
 	// Classes are classes of pods with equal requests, in the order of their first pods.
 	Classes []Class
 	// Ruled is the number of pods that have rules or preferences about other pods or nodes (spread constraints, affinity, anti-affinity).
-	// The packers ignore these. A plan that keeps the rules may cost more than a packing that ignores them.
+	// The packing algorithms ignore these rules and preferences, so a plan that keeps them may cost more than a packing.
 	Ruled int
 }
 
@@ -41,8 +41,8 @@ type Class struct {
 	Count int
 }
 
-// Of returns the problem of a snapshot's pending pods. A snapshot with nodes, or with pods that select nodes, is an error: the packers
-// don't know which node accepts which pod.
+// Of returns the problem of a snapshot's pending pods. A snapshot with nodes, or with pods that select nodes, is an error, because the
+// packing algorithms don't know which node accepts which pod.
 func Of(s *scheduling.Snapshot) (*Problem, error) {
 	if len(s.Nodes) > 0 {
 		return nil, fmt.Errorf("the snapshot has %d nodes: only new nodes are packed", len(s.Nodes))
@@ -164,8 +164,8 @@ type Packing struct {
 	Nodes int
 }
 
-// best calls pack with each type as its start, and returns the cheapest packing. If several packings are equally cheap, it returns the
-// first.
+// best calls the function pack with each type as the start type, and returns the cheapest packing. If several packings are equally cheap,
+// it returns the first.
 func (p *Problem) best(pack func(start *Type) Packing) Packing {
 	best := Packing{Cost: math.Inf(1)}
 	for i := range p.Types {
