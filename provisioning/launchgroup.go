@@ -201,12 +201,12 @@ func (l *Lifecycle) joining(s ClaimState, now time.Time) (step Step, waits bool)
 	return changed(s.Claim, claim, groupLook), true
 }
 
-// The time until the next claim of a launch group must appear is measured by a single clock. The API server's clock sets the creation
-// timestamps of claims, and each process writes the times of its own computer. The difference between two clocks can be longer than the
-// time that must be measured. So each claim records in its condition Launched how many claims of its group exist, since when, and which
-// process's clock measured this. A process uses only times that it wrote itself. It starts again if another process wrote the time, if the
-// number of claims has changed, or if the time is in its future. If the process ends, only the time measured so far is lost. Nothing is
-// launched until all claims exist.
+// A single clock measures the time until the next claim of a launch group must appear. The API server's clock sets the creation timestamps
+// of claims, and each process writes the times of its own computer. The difference between two clocks can be longer than the time that must
+// be measured. So each claim records three things in its condition Launched: how many claims of its group exist, since when, and which
+// process's clock measured this time. A process uses only times that it wrote itself. It starts to measure again if another process wrote
+// the time, if the number of claims has changed, or if the time is in the future by its own clock. If the process ends, only the time
+// measured so far is lost. Nothing is launched until all claims exist.
 
 // creating records how many claims of the group exist, unless this process has recorded that number already.
 func (l *Lifecycle) creating(g *launchGroup, observed *v1.NodeClaim, now time.Time, wait Step) Step {
@@ -220,14 +220,14 @@ func (l *Lifecycle) creating(g *launchGroup, observed *v1.NodeClaim, now time.Ti
 	return changed(observed, claim, groupLook)
 }
 
-// overdue reports whether the next claim of the group has taken longer than groupCreation.
+// overdue reports whether the next claim of the group has not appeared within groupCreation.
 func (l *Lifecycle) overdue(g *launchGroup, claim *v1.NodeClaim, now time.Time) bool {
 	since, ok := l.countedSince(g, claim, now)
 	return ok && !now.Before(since.Add(groupCreation))
 }
 
-// countedSince returns since when this process has seen the present number of claims of the group. It returns false if this process has not
-// recorded that number, or has recorded a future time.
+// countedSince returns the time since which this process has seen the present number of claims of the group. It returns false if this
+// process has not recorded that number, or has recorded a future time.
 func (l *Lifecycle) countedSince(g *launchGroup, claim *v1.NodeClaim, now time.Time) (time.Time, bool) {
 	launched := claim.DeepCopy().Conditions().Get(v1.ConditionLaunched)
 	if launched.Reason != ReasonGroupCreating {

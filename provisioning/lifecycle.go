@@ -113,8 +113,8 @@ func (l *Lifecycle) Next(s ClaimState, now time.Time) Step {
 	if s.Claim == nil || s.Claim.DeletionTimestamp != nil {
 		return Step{}
 	}
-	// Don't launch before the finalizer is stored: otherwise a claim that is deleted between the launch and the next step would leave its
-	// instance behind.
+	// Don't launch before the finalizer is stored. Without the finalizer, a claim that is deleted between the launch and the next step
+	// would leave its instance behind.
 	if !slices.Contains(s.Claim.Finalizers, v1.TerminationFinalizer) {
 		claim := s.Claim.DeepCopy()
 		claim.Finalizers = append(claim.Finalizers, v1.TerminationFinalizer)
@@ -140,7 +140,7 @@ func (l *Lifecycle) Next(s ClaimState, now time.Time) Step {
 	return Step{}
 }
 
-// changed returns a step that stores after, if it differs from before.
+// changed returns a step that stores the claim after if it differs from the claim before.
 func changed(before, after *v1.NodeClaim, again time.Duration) Step {
 	step := Step{Again: again}
 	if !equalClaims(before, after) {
@@ -164,8 +164,8 @@ func untilDue(a, b time.Duration) time.Duration {
 // claim is not being deleted.
 const ReasonNodeLost = "NodeLost"
 
-// lostNodeGrace is the least time that a lost node has to join again, whatever the claim's age: a kubelet creates its Node again when it
-// restarts.
+// lostNodeGrace is the shortest time that a lost node has to join again, even if the claim is old. When a kubelet restarts, it creates its
+// Node again.
 const lostNodeGrace = 5 * time.Minute
 
 // NodeLost reports whether the claim had a registered node and has lost it. Its instance may run but never take pods again. So no pods are
@@ -182,7 +182,7 @@ func NodeLost(claim *v1.NodeClaim) bool {
 	return false
 }
 
-// lost records that the claim's node is gone. With this, the registration timeout starts again. The next node of the claim must be
+// lost records that the claim's node is gone. From this time on, the registration timeout runs again. The next node of the claim must be
 // initialized again.
 func (l *Lifecycle) lost(observed *v1.NodeClaim, now time.Time) Step {
 	claim := observed.DeepCopy()
@@ -192,7 +192,7 @@ func (l *Lifecycle) lost(observed *v1.NodeClaim, now time.Time) Step {
 	return changed(observed, claim, l.left(claim, now))
 }
 
-// liveness deletes a claim that has passed its deadline. It returns false if the claim has not.
+// liveness deletes a claim that has passed its deadline. It returns false if the deadline has not passed.
 func (l *Lifecycle) liveness(claim *v1.NodeClaim, now time.Time) (Step, bool) {
 	deadline, reason := l.deadline(claim)
 	if deadline.IsZero() || now.Before(deadline) {
@@ -201,7 +201,8 @@ func (l *Lifecycle) liveness(claim *v1.NodeClaim, now time.Time) (Step, bool) {
 	return Step{Effects: []Effect{DeleteClaim{Name: claim.Name, UID: claim.UID, Reason: reason}}}, true
 }
 
-// deadline returns when the claim will be deleted unless it makes progress, and for which reason; zero means never.
+// deadline returns the time at which the claim will be deleted if it makes no progress, and the reason for the deletion. A zero time means
+// never.
 func (l *Lifecycle) deadline(claim *v1.NodeClaim) (time.Time, DisruptedReason) {
 	conditions := claim.DeepCopy().Conditions()
 	created := claim.CreationTimestamp.Time
@@ -227,7 +228,7 @@ func (l *Lifecycle) deadline(claim *v1.NodeClaim) (time.Time, DisruptedReason) {
 	return time.Time{}, ""
 }
 
-// left returns the time until the claim's deadline, or 0 if it has none.
+// left returns the time until the claim's deadline, or 0 if the claim has no deadline.
 func (l *Lifecycle) left(claim *v1.NodeClaim, now time.Time) time.Duration {
 	deadline, _ := l.deadline(claim)
 	if deadline.IsZero() {

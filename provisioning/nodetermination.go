@@ -81,8 +81,8 @@ func TerminateNode(s NodeTermination, now time.Time) Step {
 	return step
 }
 
-// askFor returns the effect that asks the provider about the node's instance. If claim is nil, because the node has no claim or several
-// claims, it asks by the node's own provider ID.
+// askFor returns the effect that requests the state of the node's instance from the provider. If claim is nil, because the node has no
+// claim or several claims, the effect identifies the instance by the node's own provider ID.
 func askFor(node *corev1.Node, claim *v1.NodeClaim) Effect {
 	if claim != nil {
 		return AskInstance{claim.DeepCopy()}
@@ -92,7 +92,7 @@ func askFor(node *corev1.Node, claim *v1.NodeClaim) Effect {
 	return AskInstance{instance}
 }
 
-// markerOf returns how the node is marked as disrupted, which depends on the API version of its pool.
+// markerOf returns the marker that shows that the node is disrupted: a taint or a cordon. It depends on the API version of the node's pool.
 func markerOf(node *corev1.Node) v1.DisruptionMarker {
 	return v1.MarkerOf(v1.PoolOf(node.Labels))
 }
@@ -120,7 +120,7 @@ func nodeDeadline(claim *v1.NodeClaim) (time.Time, []Event) {
 	return deadline, nil
 }
 
-// drain evicts the pods; over is true once the drain has ended.
+// drain evicts the node's pods. The result over is true if the drain has ended.
 func (s NodeTermination) drain(claim *v1.NodeClaim, deadline, now time.Time) (step Step, over bool) {
 	drain := DrainMarkedNode(markerOf(s.Node), s.Pods, deadline, now)
 	drain.explain(EvictionReason(claim))
@@ -153,7 +153,8 @@ func (s NodeTermination) drain(claim *v1.NodeClaim, deadline, now time.Time) (st
 	return Step{Effects: []Effect{PutClaim{Claim: out}}}, false
 }
 
-// detach waits until the volumes of drained pods are detached. over is true when they are, or when the deadline has passed.
+// detach waits until the volumes of drained pods are detached. The result over is true if the volumes are detached, or if the deadline has
+// passed.
 func (s NodeTermination) detach(claim *v1.NodeClaim, deadline, now time.Time) (step Step, over bool) {
 	if claim != nil {
 		detached := claim.DeepCopy().Conditions().Get(v1.ConditionVolumesDetached)
@@ -186,7 +187,8 @@ func (s NodeTermination) detach(claim *v1.NodeClaim, deadline, now time.Time) (s
 	return Step{Effects: []Effect{PutClaim{Claim: out}}}, false
 }
 
-// attached returns the names of the VolumeAttachments to wait for. It leaves out volumes whose only users are pods that are not drained.
+// attached returns the names of the VolumeAttachments whose removal the termination waits for. It leaves out volumes whose only users are
+// pods that are not drained.
 func (s NodeTermination) attached(now time.Time) []string {
 	staying, going := map[string]bool{}, map[string]bool{}
 	for _, pod := range s.Pods {

@@ -140,7 +140,7 @@ func Decide(snapshot *scheduling.Snapshot, plan *scheduling.Plan, o PassOptions)
 	return orders, nil
 }
 
-// decision has the data of one call of Decide.
+// decision has the inputs and intermediate results of one call of Decide.
 type decision struct {
 	snapshot *scheduling.Snapshot
 	options  PassOptions
@@ -244,7 +244,7 @@ func most(types []*cloudprovider.InstanceType) corev1.ResourceList {
 	return out
 }
 
-// real returns the pods that are not placeholders, in their order.
+// real returns the given pods without the placeholders, in the same order.
 func (d *decision) real(pods []scheduling.PodKey) []scheduling.PodKey {
 	var list []scheduling.PodKey
 	for _, key := range pods {

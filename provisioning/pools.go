@@ -96,7 +96,7 @@ func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.Instanc
 	owner := entry.NotReady != "" || entry.Object.Spec.Replicas != nil
 	switch {
 	case owner && (err != nil || len(types) == 0):
-		return // plans never launch nodes of this pool anyway
+		return // this error does not matter, because plans never launch nodes of this pool
 	case cloudprovider.IsUnevaluatedNodePool(err):
 		entry.NotReady = "its instance types have yet to be evaluated"
 	case err != nil:
@@ -198,8 +198,8 @@ func (s PoolState) validate(pool *v1.NodePool, now time.Time) {
 	pool.Conditions().SetTrue(v1.ConditionValidationSucceeded, now)
 }
 
-// stated returns the pool, with an empty list of requirements if it has none. The CRD requires the field, so that authors of manifests say
-// explicitly that any instance is allowed. But in Go, a pool without requirements allows any instance.
+// stated returns the pool, with an empty list of requirements in place of a nil list. The CRD requires the field, so that authors of
+// manifests say explicitly that any instance is allowed. But in Go, a pool without requirements allows any instance.
 func stated(pool *v1.NodePool) *v1.NodePool {
 	if pool.Spec.Template.Spec.Requirements != nil {
 		return pool
@@ -239,7 +239,7 @@ func (s PoolState) classReady(pool *v1.NodePool, now time.Time) {
 	}
 }
 
-// shownUsage returns a copy of usage, with 0 for the resources that operators look for and that are missing.
+// shownUsage returns a copy of the pool's usage. It adds 0 for each resource that operators expect to see and that is missing.
 func shownUsage(usage corev1.ResourceList, nodes int) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage} {
@@ -252,8 +252,8 @@ func shownUsage(usage corev1.ResourceList, nodes int) corev1.ResourceList {
 	return out
 }
 
-// longestCondition is the maximum length of a condition's message: a list of all errors of a large pool could make the object too
-// large to store.
+// longestCondition is the maximum length of a condition's message. Without this limit, a list of all errors of a large pool could make the
+// object too large to store.
 const longestCondition = 1000
 
 func shortened(message string) string {

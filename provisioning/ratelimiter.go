@@ -31,7 +31,7 @@ type RateLimiterOptions struct {
 	FailureSamples int
 }
 
-// minuteWindow is the window of NodesPerMinute.
+// minuteWindow is the period in which the limit NodesPerMinute counts launches.
 const minuteWindow = time.Minute
 
 // DefaultRateLimiterOptions returns options without limits, with windows of ten minutes and ten FailureSamples: set the limits that you
@@ -161,7 +161,7 @@ func (g *RateLimiter) Outcome(id string, failed bool, now time.Time) {
 	if g.probing == id {
 		g.probing = ""
 		if !failed {
-			g.outcomes = nil // launches work again: forget earlier failures
+			g.outcomes = nil // the launch succeeded, so earlier failures no longer count
 		}
 	}
 	g.forget(now)

@@ -18,7 +18,7 @@ import (
 // reasonGatesClosed is the reason of the condition Registered while a gate keeps the node unregistered.
 const reasonGatesClosed = "RegistrationHookPending"
 
-// gateRetry is the time after which a closed gate without a RetryAfter is asked again.
+// gateRetry is the time after which a closed gate without a RetryAfter is checked again.
 const gateRetry = 5 * time.Second
 
 // register registers the claim's node, or records in the condition Registered what prevents it.
@@ -45,8 +45,8 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 		events = append(events, claimEvent(claim, EventUnregisteredTaintMissing,
 			fmt.Sprintf("node %s joined without the taint %s: pods may have been bound before it was labelled", observed.Name, v1.UnregisteredTaintKey)))
 	}
-	// The claim's labels and annotations are written to the node before the gates are asked, because gates may read them. They are written
-	// again after the gates are open.
+	// The claim's labels and annotations are written to the node before the gates are checked, because gates may read them. They are
+	// written again after the gates are open.
 	node := synced(observed, claim)
 	if s.HasGates && s.Gates == nil {
 		step := Step{Events: events}
@@ -90,7 +90,7 @@ func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	if !owned {
 		block := true
 		owner := v1.GroupVersion().WithKind(v1.KindNodeClaim)
-		if v1.GenerationOf(claim) == v1.GenerationV1Alpha5 { // such a claim is stored as a Machine, so the API has no NodeClaim of its name
+		if v1.GenerationOf(claim) == v1.GenerationV1Alpha5 { // a v1alpha5 claim is stored as a Machine, so the API has no NodeClaim with this name
 			owner = v1alpha5.GroupVersion().WithKind(v1alpha5.KindMachine)
 		}
 		node.OwnerReferences = append(node.OwnerReferences, metav1.OwnerReference{
@@ -118,8 +118,8 @@ func putNode(observed, node *corev1.Node) Effect {
 	return PutNode{node}
 }
 
-// closedGates returns the names of the closed gates as a reason, and how long to wait until the first of them must be asked again. closed
-// is false if all gates are open.
+// closedGates returns the names of the closed gates as a reason, and the time after which the first of these gates must be checked again.
+// The result closed is false if all gates are open.
 func closedGates(gates map[string]GateAnswer) (reason string, again time.Duration, closed bool) {
 	var waits []string
 	for _, name := range slices.Sorted(maps.Keys(gates)) {

@@ -87,8 +87,8 @@ func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep
 	return StaticStep{Again: staticEvery}, nil
 }
 
-// scaleUp orders the missing nodes, as many of them as the pool's limit on nodes allows. all is the number of all existing nodes, including
-// those that are being removed: all of them count against the limit.
+// scaleUp orders as many of the missing nodes as the pool's limit on nodes allows. The parameter all is the number of existing nodes. It
+// includes nodes that are being removed, because they also count against the limit.
 func (s StaticState) scaleUp(missing, all int, o nodeclaims.Options) (StaticStep, error) {
 	step := StaticStep{Again: staticEvery}
 	if limit, ok := s.Pool.Spec.Limits[limits.ResourceNodes]; ok {
@@ -119,15 +119,15 @@ const (
 	staticProtectedGang
 )
 
-// staticUnit is a node of a static pool, or all nodes that run members of the same gangs: if one of these is removed, the others are of
-// little use.
+// staticUnit is a node of a static pool, or all nodes that run members of the same gangs. If one node of a unit is removed, its other nodes
+// are of little use.
 type staticUnit struct {
 	rank  int
 	cost  float64
 	nodes []staticNode
 }
 
-// staticNode is a node of a static pool and the cost of removing it.
+// staticNode is a node of a static pool, with the rank and cost of its removal.
 type staticNode struct {
 	claim *v1.NodeClaim
 	rank  int
@@ -136,9 +136,9 @@ type staticNode struct {
 	gangs []int
 }
 
-// leastLoss returns n claims to delete. Nodes with a lower rank come first. Units of a rank that can be removed completely come first, the
-// largest of them first, so that few gangs lose members. If more nodes of this rank must go, a part of the unit with the lowest cost is
-// removed.
+// leastLoss returns n claims to delete. Nodes with a lower rank come first. Within a rank, units that can be removed completely come first,
+// with the largest unit first, so that few gangs lose members. If more nodes of this rank must be removed, a part of the unit with the
+// lowest cost is removed.
 func (s StaticState) leastLoss(n int, now time.Time) []DeleteClaim {
 	var out []DeleteClaim
 	take := func(nodes []staticNode) {
@@ -166,8 +166,8 @@ func (s StaticState) leastLoss(n int, now time.Time) []DeleteClaim {
 	return out
 }
 
-// units returns the pool's nodes that could be removed, as units: the largest units first, and units of equal size by ascending cost.
-// Within a unit, nodes are in the order in which the method sum sorts them.
+// units returns the pool's nodes that could be removed, as units. The largest units come first, and units of equal size are sorted by
+// ascending cost. Within a unit, nodes are in the order in which the method sum sorts them.
 func (s StaticState) units(now time.Time) []staticUnit {
 	var out []staticUnit
 	for _, node := range s.nodes(now) {
@@ -245,7 +245,7 @@ func (s StaticState) nodes(now time.Time) []staticNode {
 	return out
 }
 
-// staticRank returns the node's rank if members of gangs are not considered.
+// staticRank returns the rank that the node has without regard to members of gangs.
 func staticRank(c StaticClaim, now time.Time) int {
 	if c.Claim.Status.ProviderID == "" {
 		return staticUnlaunched

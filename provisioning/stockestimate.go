@@ -47,8 +47,8 @@ type StockEstimate struct {
 	options StockEstimateOptions
 
 	mu sync.Mutex
-	// own has the observations of each offering. family and types have the observations of its neighbours: an entry of family is for one
-	// family, zone and capacity type, and an entry of types is for one type and capacity type.
+	// own has the observations of each offering. family and types have the observations of neighbouring offerings. An entry of family is
+	// for one instance family, zone and capacity type. An entry of types is for one instance type and capacity type.
 	own    map[cloudprovider.OfferingKey]evidence
 	family map[cloudprovider.OfferingKey]evidence
 	types  map[cloudprovider.OfferingKey]evidence
@@ -56,7 +56,7 @@ type StockEstimate struct {
 	copies map[*cloudprovider.InstanceType]*overridden
 }
 
-// evidence is a sum of observations at a time. Its value decays after that time.
+// evidence is a sum of observations, computed for a point in time. Its value decays after that time.
 type evidence struct {
 	sum float64
 	at  time.Time
@@ -79,7 +79,8 @@ const (
 	evidenceSuccess = 3.0
 	weightFamily    = 0.5
 	weightType      = 0.25
-	// evidenceMost limits the sum of many equal observations, so that a change is noticed soon enough.
+	// evidenceMost is the largest absolute value of a sum of observations. With this limit, the estimate still follows a change soon after
+	// many equal observations.
 	evidenceMost = 12.0
 )
 
@@ -114,7 +115,7 @@ func (b *StockEstimate) Launched(key cloudprovider.OfferingKey, now time.Time) {
 }
 
 // see adds the evidence e once to each of the offerings, once to each of their families, and once to each of their types. So if a launch
-// finds several offerings empty, this is one observation for their neighbours.
+// finds several offerings without capacity, this counts as one observation for their neighbouring offerings.
 func (b *StockEstimate) see(keys []cloudprovider.OfferingKey, e float64, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -137,8 +138,8 @@ func (b *StockEstimate) see(keys []cloudprovider.OfferingKey, e float64, now tim
 	b.tidy(now)
 }
 
-// observed returns the offerings to which evidence for key applies: key itself and, after a success, also known offerings that differ from
-// key only in labels that are not about hardware.
+// observed returns the offerings to which evidence for an offering applies. These are the offering itself and, after a success, also known
+// offerings that differ from it only in labels that are not about hardware.
 func (b *StockEstimate) observed(key cloudprovider.OfferingKey, e float64) []cloudprovider.OfferingKey {
 	keys := []cloudprovider.OfferingKey{key}
 	if e < 0 || key.Others != key.Hardware(b.options.Hardware) {
@@ -163,15 +164,15 @@ func (b *StockEstimate) Probability(key cloudprovider.OfferingKey, now time.Time
 func (b *StockEstimate) probability(key cloudprovider.OfferingKey, now time.Time) float64 {
 	h := b.options.HalfLife
 	own := b.own[key].value(now, h)
-	// family and types also contain the observations of the offering itself. They must count only once.
+	// family and types also contain the observations of the offering itself, which must count only once.
 	x := estimatePrior + own
 	x += weightFamily * apart(b.family[b.familyOf(key)].value(now, h), own)
 	x += weightType * apart(b.types[b.typeOf(key)].value(now, h), own)
 	return 1 / (1 + math.Exp(-x))
 }
 
-// apart subtracts own, the evidence of an offering, from all, the evidence of its neighbourhood. The result never has the opposite sign of
-// the parameter all.
+// apart subtracts the evidence of an offering (own) from the evidence of the offering and its neighbours (all). The result never has the
+// opposite sign of the parameter all.
 func apart(all, own float64) float64 {
 	if all < 0 {
 		return min(0, all-min(own, 0))
@@ -206,7 +207,7 @@ func (b *StockEstimate) applied(t *cloudprovider.InstanceType, now time.Time) *c
 	for i := range t.Offerings {
 		o := &t.Offerings[i]
 		key := cloudprovider.KeyOf(t, o)
-		// The free capacity of a reservation is known, so it need not be estimated.
+		// The number of free instances of a reservation is known, so it need not be estimated.
 		if !o.Available || o.Reserved() || b.probability(key, now) >= b.options.Threshold || b.mayProbe(key, now) {
 			continue
 		}

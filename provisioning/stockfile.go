@@ -31,7 +31,8 @@ type stockFile struct {
 	Probes   []stockRecord `json:"probes,omitempty"`
 }
 
-// stockRecord is the evidence of one offering or neighbourhood at a time. A probe has only a time.
+// stockRecord has the evidence for one offering or neighbourhood, and the time for which it was computed. A record of a probe has only a
+// time.
 type stockRecord struct {
 	Offering cloudprovider.OfferingKey `json:"offering"`
 	Evidence float64                   `json:"evidence,omitempty"`

@@ -29,8 +29,8 @@ const (
 const (
 	// terminationEvery is the interval at which the provider's Delete is called until the instance is gone.
 	terminationEvery = 5 * time.Second
-	// soonAfter is the interval of the first calls. It is shorter, so that an instance that terminates quickly does not delay the removal
-	// of its node.
+	// soonAfter is the interval of the first calls. It is shorter than terminationEvery, so that the node of an instance that terminates
+	// quickly is removed without delay.
 	soonAfter = time.Second
 )
 
@@ -70,7 +70,8 @@ func TerminateClaim(s ClaimTermination, now time.Time) Step {
 	if step, ok := setDeadline(claim); ok {
 		return step
 	}
-	// All nodes are deleted, including nodes that joined but never registered, because nothing else removes them.
+	// All nodes of the claim are deleted. They include nodes that joined but were never registered, because no other code removes these
+	// nodes.
 	if claim.Status.ProviderID != "" && len(s.Nodes) > 0 {
 		var step Step
 		for _, node := range s.Nodes {
@@ -102,8 +103,8 @@ func terminateUnknown(s ClaimTermination) Step {
 	return Step{Effects: []Effect{PutClaim{Claim: claim, IfGone: []Effect{TerminateInstance{claim.DeepCopy()}}}}}
 }
 
-// terminate terminates the instance, records that in the claim's condition InstanceTerminating, and repeats the call until the instance is
-// gone.
+// terminate terminates the instance, records the call in the claim's condition InstanceTerminating, and repeats the call until the instance
+// is gone.
 func terminate(claim *v1.NodeClaim, state InstanceState, now time.Time) Step {
 	out := claim.DeepCopy()
 	out.Conditions().SetTrue(v1.ConditionInstanceTerminating, now)
@@ -116,8 +117,8 @@ func terminate(claim *v1.NodeClaim, state InstanceState, now time.Time) Step {
 	}
 	step := Step{Effects: []Effect{TerminateInstance{claim.DeepCopy()}}, Again: again}
 	if !equalClaims(claim, out) {
-		// If somebody has removed the claim's finalizer, the claim may be gone. Its instance must still be terminated, so the effect is
-		// repeated in IfGone.
+		// If another client has removed the claim's finalizer, the claim may no longer exist. Its instance must still be terminated, so the
+		// effect is repeated in IfGone.
 		step.Effects = append([]Effect{PutClaim{Claim: out, IfGone: step.Effects}}, step.Effects...)
 	}
 	return step

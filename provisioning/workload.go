@@ -49,7 +49,8 @@ func ParseSurge(text string) (Surge, error) {
 	return s, nil
 }
 
-// maxReplicas limits numbers of replicas, so that sums of two of them fit into int32.
+// maxReplicas is the largest number of replicas that is used in computations, so that the sum of two numbers of replicas fits into an
+// int32.
 const maxReplicas = 1 << 30
 
 // Workload is the scale of a Deployment, or of a ReplicaSet without a Deployment.
@@ -98,7 +99,7 @@ func (w *Workload) scale(to int32, surge *Surge) ScaleWorkload {
 	return ScaleWorkload{Kind: w.Kind, Key: w.Key, UID: w.UID, From: w.Replicas, To: to, Surge: surge}
 }
 
-// withdraw ends a surge: it restores the number of replicas before the surge, unless somebody else has changed the number.
+// withdraw ends a surge. It restores the number of replicas before the surge, but not if another client has changed the number.
 func (w *Workload) withdraw() []Effect {
 	switch {
 	case w.Surge == nil:
@@ -217,7 +218,7 @@ func (w *Workloads) Leaving(evictions []EvictPod, list []*corev1.Pod) []Leaving 
 			groups[load.UID].Evictions = append(groups[load.UID].Evictions, e)
 		}
 	}
-	for _, e := range asked { // these pods are no longer in the list: the eviction API will report that
+	for _, e := range asked { // these pods are no longer in the list, and the eviction API will report that they are gone
 		others.Evictions = append(others.Evictions, e)
 	}
 	others.Evictions = sortedEvictions(others.Evictions)

@@ -14,9 +14,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// countPods returns the number of placeholders of the buffer, each like pod. This is the larger of spec.replicas and spec.percentage, but
-// at most what spec.limits allow. If both are missing, it is the number that spec.limits allow. replicas is the number of pods of the
-// workload. The message says how the limits reduced the number.
+// countPods returns the number of placeholders of the buffer. Each placeholder has the requests of the given pod. The number is the larger
+// of spec.replicas and spec.percentage, but at most the number that spec.limits allow. If both are missing, it is the number that
+// spec.limits allow. replicas is the number of pods of the workload. The message says how the limits reduced the number.
 func countPods(spec *v1beta1.CapacityBufferSpec, replicas int32, pod *corev1.Pod) (count int64, message string, err error) {
 	size, sized := sizeOf(spec, replicas)
 	fit, tightest := fitting(spec.Limits, scheduling.PodRequests(pod))
@@ -33,20 +33,21 @@ func countPods(spec *v1beta1.CapacityBufferSpec, replicas int32, pod *corev1.Pod
 	return size, "", nil
 }
 
-// sizeOf returns the larger of spec.replicas and spec.percentage of replicas; sized is false if spec has neither of the two.
+// sizeOf returns the larger of spec.replicas and the given percentage (spec.percentage) of the workload's replicas. The result sized is
+// false if the spec has neither field.
 func sizeOf(spec *v1beta1.CapacityBufferSpec, replicas int32) (size int64, sized bool) {
 	if spec.Replicas != nil {
 		size, sized = int64(*spec.Replicas), true
 	}
 	if spec.Percentage != nil && spec.ScalableRef != nil {
-		share := (int64(replicas)*int64(*spec.Percentage) + 99) / 100 // rounded up: 0 only if replicas or the percentage is 0
+		share := (int64(replicas)*int64(*spec.Percentage) + 99) / 100 // the share is rounded up, so it is 0 only if replicas or the percentage is 0
 		size, sized = max(size, share), true
 	}
 	return size, sized
 }
 
-// fitting returns how many times requests fit in limits, and the resource that limits this number most. The resource is empty when no
-// resource is both limited and requested.
+// fitting returns how many times the requests fit into the limits, and the resource that limits this number most. The resource is empty if
+// no resource is both limited and requested.
 func fitting(limits, requests corev1.ResourceList) (fit int64, tightest corev1.ResourceName) {
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		request := requests[name]
@@ -65,7 +66,7 @@ func fitting(limits, requests corev1.ResourceList) (fit int64, tightest corev1.R
 func quotient(large, small resource.Quantity) int64 {
 	holds := func(times int64) bool {
 		product := small.DeepCopy()
-		product.Mul(times) // beyond 64 bits, Mul uses arbitrary precision
+		product.Mul(times) // if the product needs more than 64 bits, Mul uses arbitrary precision
 		return product.Cmp(large) <= 0
 	}
 	low, high := int64(0), int64(math.MaxInt32)

@@ -39,7 +39,8 @@ func BufferOf(pod *corev1.Pod) (types.NamespacedName, bool) {
 	}, true
 }
 
-// newPrototype returns a pod of the buffer without name and UID that shares no memory with the template.
+// newPrototype returns a pod from which the buffer's placeholders are copied. It has no name and no UID, and it shares no memory with the
+// template.
 func newPrototype(b *v1beta1.CapacityBuffer, template *corev1.PodTemplateSpec) *corev1.Pod {
 	pod := &corev1.Pod{Spec: *template.Spec.DeepCopy()}
 	pod.Labels = maps.Clone(template.Labels)
@@ -77,7 +78,8 @@ func placeholders(b *v1beta1.CapacityBuffer, prototype *corev1.Pod, count int) [
 	}
 	name, uid := "capacity-buffer-"+b.Name+"-", string(b.UID)
 	if uid == "" {
-		// A buffer that was never stored in an API server has no UID: its namespace and name are as unique and stable as a UID.
+		// A buffer that was never stored in an API server has no UID. Its namespace and name are used instead, because they are as unique
+		// and stable as a UID.
 		uid = b.Namespace + "/" + b.Name
 	}
 	list, all := make([]corev1.Pod, count), make([]*corev1.Pod, count)
@@ -93,8 +95,8 @@ func placeholders(b *v1beta1.CapacityBuffer, prototype *corev1.Pod, count int) [
 	return all
 }
 
-// dropVolumes removes volumes that are created from claims, and their mounts: a placeholder never runs, so its claims don't exist and can't
-// be bound.
+// dropVolumes removes volumes that are created from claims, and the mounts of these volumes. A placeholder never runs, so its claims don't
+// exist and can't be bound.
 func dropVolumes(spec *corev1.PodSpec) {
 	dropped := make(map[string]bool)
 	spec.Volumes = slices.DeleteFunc(spec.Volumes, func(v corev1.Volume) bool {

@@ -102,7 +102,7 @@ func (r *Resolved) Record(b *v1beta1.CapacityBuffer, now time.Time) bool {
 	return !equality.Semantic.DeepEqual(before, &b.Status)
 }
 
-// object names an object that a buffer may refer to.
+// object identifies a workload or PodTemplate that a buffer may refer to.
 type object struct{ kind, namespace, name string }
 
 // mould contains the common parts of a buffer's pods.
@@ -110,7 +110,7 @@ type mould struct {
 	template *corev1.PodTemplateSpec
 	// replicas is the number of replicas in the workload's spec.
 	replicas int32
-	// source is the PodTemplate, nil for a workload.
+	// source is the PodTemplate. It is nil if the buffer refers to a workload.
 	source *corev1.PodTemplate
 }
 
@@ -119,7 +119,7 @@ const kindPodTemplate = "PodTemplate"
 type resolver struct {
 	moulds map[object]mould
 	admit  func(*corev1.Pod)
-	// room is how many more pods MaxPods allows.
+	// room is the number of further placeholders that MaxPods allows.
 	room int
 	max  int
 }
@@ -150,7 +150,7 @@ func newResolver(in Input) *resolver {
 	return r
 }
 
-// wanted returns replicas, or the API's default of one if it is nil.
+// wanted returns the number of replicas, or the API's default of one if the pointer is nil.
 func wanted(replicas *int32) int32 {
 	if replicas == nil {
 		return 1
@@ -190,7 +190,7 @@ func (r *resolver) resolve(b *v1beta1.CapacityBuffer) Resolved {
 	}
 }
 
-// find looks up the object that a valid buffer refers to; if there is no such object, it returns the reason and a message.
+// find looks up the object that a valid buffer refers to. If this object does not exist, find returns a reason and a message.
 func (r *resolver) find(b *v1beta1.CapacityBuffer) (m mould, reason, message string) {
 	key := object{kindPodTemplate, b.Namespace, ""}
 	if ref := b.Spec.PodTemplateRef; ref != nil {

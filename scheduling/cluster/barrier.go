@@ -10,18 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// barrier keeps State from being synced until State has seen all objects that the API had at the start.
+// barrier decides when State is synced. This is the case after State has seen all objects that the API had at the start.
 type barrier struct {
-	// unlisted are the kinds for which State.Expect was not called yet.
+	// unlisted are the kinds for which State.Expect has not been called yet.
 	unlisted map[Kind]struct{}
 	// missing are objects that the API has and State has not seen yet.
 	missing map[ObjectKey]struct{}
-	// gone are objects that were deleted before their kind was listed: a list may be older than the deletion.
+	// gone are objects that were deleted before their kind was listed. They are recorded because a list may be older than the deletion.
 	gone map[ObjectKey]struct{}
 	open bool
 }
 
-// maxGone bounds how many deletions are remembered for kinds that were not listed yet.
+// maxGone is the largest number of deletions that are recorded for kinds that have not been listed yet.
 const maxGone = 65536
 
 func newBarrier(o Options) (barrier, error) {
@@ -40,8 +40,8 @@ func newBarrier(o Options) (barrier, error) {
 	return b, nil
 }
 
-// check opens the barrier if nothing is missing. Once open, it stays open: after that, the view lacks only events that have not arrived
-// yet.
+// check opens the barrier if no kind is unlisted and no object is missing. An open barrier stays open, because from then on the view lacks
+// only events that have not arrived yet.
 func (b *barrier) check() {
 	if len(b.unlisted)+len(b.missing) > 0 {
 		return

@@ -30,7 +30,7 @@ const (
 	byNode
 )
 
-// entry contains the objects with one identity: nearly always one Node, one NodeClaim or one of each.
+// entry contains the Nodes and NodeClaims with one identity. This is nearly always one Node, one NodeClaim or one of each.
 type entry struct {
 	key           nodeKey
 	nodes, claims map[string]struct{}
@@ -81,7 +81,7 @@ func claimKey(name string) types.NamespacedName {
 
 func (s *State) touch(key nodeKey) { s.touched[key] = struct{}{} }
 
-// entryAt returns the entry with the key, and makes it if necessary.
+// entryAt returns the entry with the key, and creates the entry if it does not exist.
 func (s *State) entryAt(key nodeKey) *entry {
 	m := s.entries[key]
 	if m == nil {
@@ -149,7 +149,7 @@ func (s *State) applyClaim(claim *v1.NodeClaim, e *Event) {
 	}
 }
 
-// entryNamed returns the entry with a Node or NodeClaim of the name, or nil.
+// entryNamed returns the entry that has a Node or NodeClaim with this name, or nil if no entry has one.
 func (s *State) entryNamed(name string) *entry {
 	if node := s.nodes.get(types.NamespacedName{Name: name}); node != nil {
 		if key, ok := keyOfNode(node); ok {
@@ -165,8 +165,9 @@ func (s *State) entryNamed(name string) *entry {
 	return nil
 }
 
-// speakers returns the Node and the NodeClaim that represent the entry; each is nil if the entry has none. If the entry has several, it
-// prefers one that is not being deleted, then the newest, then the last by name.
+// speakers returns the Node and the NodeClaim that represent the entry. Each is nil if the entry has no such object. If the entry has
+// several Nodes or several NodeClaims, speakers prefers an object that is not being deleted, then the newest object, then the last object
+// by name.
 func (m *entry) speakers(s *State) (*corev1.Node, *v1.NodeClaim) {
 	var node *corev1.Node
 	for name := range m.nodes {
@@ -183,7 +184,7 @@ func (m *entry) speakers(s *State) (*corev1.Node, *v1.NodeClaim) {
 	return node, claim
 }
 
-// refresh recomputes the nodes that events have changed.
+// refresh recomputes the entries whose objects or pods have changed since the last call.
 func (s *State) refresh() {
 	if len(s.touched) == 0 {
 		return
@@ -214,7 +215,7 @@ func (s *State) refresh() {
 	clear(s.touched)
 }
 
-// file puts the entry into the indexes.
+// file adds the entry to the indexes of State, for example to the index of leaving nodes.
 func (s *State) file(m *entry) {
 	keep := func(set map[nodeKey]struct{}, in bool) {
 		if in {
@@ -231,7 +232,7 @@ func (s *State) file(m *entry) {
 	keep(s.incomplete, len(m.leftOut) > 0)
 }
 
-// passedOver returns the Nodes and NodeClaims of the entry that do not represent it, by name.
+// passedOver returns the Nodes and NodeClaims of the entry that do not represent the entry, sorted by name.
 func (m *entry) passedOver(node *corev1.Node, claim *v1.NodeClaim) []LeftOut {
 	var out []LeftOut
 	if len(m.nodes) > 1 {
@@ -251,7 +252,8 @@ func (m *entry) passedOver(node *corev1.Node, claim *v1.NodeClaim) []LeftOut {
 	return out
 }
 
-// compareClaimants compares two objects of one entry. It returns more than 0 if a represents the node, and less than 0 if b does.
+// compareClaimants compares two objects of one entry. The result is positive if the first object represents the node, and negative if the
+// second object does.
 func compareClaimants(a, b *metav1.ObjectMeta) int {
 	stays := func(m *metav1.ObjectMeta) int {
 		if m.DeletionTimestamp == nil {
@@ -262,8 +264,8 @@ func compareClaimants(a, b *metav1.ObjectMeta) int {
 	return cmp.Or(stays(a)-stays(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareNames(a.Name, b.Name), compareNames(a.Namespace, b.Namespace))
 }
 
-// claimPrefix is the prefix of the name of a claim without a Node, if another claim's Node has the claim's name. No object
-// of the API has a slash in its name.
+// claimPrefix precedes the name of a claim without a Node in views if another claim's Node has the claim's name. No object of the API has a
+// slash in its name.
 const claimPrefix = "nodeclaim/"
 
 func (s *State) nameOf(claim *v1.NodeClaim, m *entry) string {
@@ -275,7 +277,8 @@ func (s *State) nameOf(claim *v1.NodeClaim, m *entry) string {
 	return claimPrefix + name
 }
 
-// sortOrphans adds node to orphaned if pods are bound to it but are on no node of the cluster. Otherwise, it removes node from orphaned.
+// sortOrphans adds the Node's name to the map orphaned if pods that are bound to this Node are on no node of the cluster. If not, it
+// removes the name from the map.
 func (s *State) sortOrphans(node string) {
 	if len(s.onNode[node]) > 0 && !s.hosted(node) {
 		s.orphaned[node] = struct{}{}

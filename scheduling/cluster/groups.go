@@ -13,20 +13,20 @@ import (
 // only pods that count in snapshots. In a cluster without such pods, it is empty and costs nothing.
 type groups struct {
 	reader *podgroups.Reader
-	// objects that describe groups, by kind.
+	// objects contains the objects that describe groups, by kind.
 	objects map[podgroups.Kind]*store[*podgroups.Object]
-	// named contains, for each pod, the groups that it names; naming contains, for each group object, the pods that name it.
+	// named contains, for each pod, the groups that the pod names. naming contains, for each group object, the pods that name this object.
 	named  map[types.NamespacedName][]podgroups.Named
 	naming map[podgroups.Key]map[types.NamespacedName]struct{}
 	// of contains the group of each pod, and members contains the pods of each group.
 	of      map[types.NamespacedName]podgroups.Key
 	members map[podgroups.Key]map[types.NamespacedName]struct{}
-	// succeeded are the members that have succeeded.
+	// succeeded contains the members of groups that have ended successfully.
 	succeeded map[types.NamespacedName]struct{}
-	// touched are the groups to compute again; list contains the groups as last computed.
+	// touched contains the groups that must be computed again. list contains the groups in their last computed state.
 	touched map[podgroups.Key]struct{}
 	list    *sortedList[podgroups.Key, podgroups.Part]
-	// composed is true if a CompositePodGroup has changed.
+	// composed is true if a CompositePodGroup has changed since the gangs were last computed.
 	composed bool
 	made     []scheduling.Gang
 }
@@ -71,7 +71,7 @@ func (s *State) applyGroup(raw *unstructured.Unstructured, e *Event) {
 	s.groups.described(podgroups.Key{Kind: kind, Namespace: key.Namespace, Name: key.Name})
 }
 
-// described updates the pods that name the object after the object was added, removed or changed.
+// described updates the groups of the pods that name the object, after the object was added, removed or changed.
 func (g *groups) described(object podgroups.Key) {
 	g.composed = g.composed || object.Kind == podgroups.CompositePodGroup
 	for pod := range g.naming[object] {
@@ -104,11 +104,11 @@ func (g *groups) setPod(pod types.NamespacedName, named []podgroups.Named, succe
 	}
 	g.sort(pod)
 	if of, ok := g.of[pod]; ok {
-		g.touched[of] = struct{}{} // the pod may now describe the group differently
+		g.touched[of] = struct{}{} // the pod may now state different conditions for the group
 	}
 }
 
-// sort finds the group of the pod: the first of the groups that the pod names for which an object exists.
+// sort finds the group of the pod. It is the first group among the groups that the pod names for which an object exists.
 func (g *groups) sort(pod types.NamespacedName) {
 	was, member := g.of[pod]
 	for i := range g.named[pod] {
@@ -138,7 +138,7 @@ func (g *groups) leave(pod types.NamespacedName) {
 	g.touched[was] = struct{}{}
 }
 
-// object returns the object that key names, or nil if it does not exist, or if the name is empty.
+// object returns the group object with the key. It returns nil if the object does not exist, or if the name in the key is empty.
 func (g *groups) object(key podgroups.Key) *podgroups.Object {
 	objects := g.objects[key.Kind]
 	if objects == nil {
@@ -147,7 +147,7 @@ func (g *groups) object(key podgroups.Key) *podgroups.Object {
 	return objects.get(types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
 }
 
-// gangs returns the gangs of the snapshot; it returns the same slice until a gang changes.
+// gangs returns the gangs of the snapshot. It returns the same slice until a gang changes.
 func (g *groups) gangs() []scheduling.Gang {
 	if len(g.touched) == 0 && !g.composed {
 		return g.made
@@ -165,8 +165,8 @@ func (g *groups) gangs() []scheduling.Gang {
 	return g.made
 }
 
-// partOf returns the group with its members, or false if it has no members. If pods describe the group differently, the description of the
-// first pod is used.
+// partOf returns the group with its members, or false if the group has no members. If pods describe the group differently, the description
+// of the first pod is used.
 func (g *groups) partOf(key podgroups.Key) (podgroups.Part, bool) {
 	var members []podgroups.Member
 	var first types.NamespacedName

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// objectList is a kind whose objects snapshots contain unchanged.
+// objectList contains the objects of one kind. Snapshots contain these objects unchanged.
 type objectList[T metav1.Object] struct {
 	store  *store[T]
 	sorted *sortedList[types.NamespacedName, T]
@@ -20,7 +20,8 @@ func newObjectList[T metav1.Object]() *objectList[T] {
 	return &objectList[T]{newStore[T](), newSortedList(func(object T) types.NamespacedName { return keyOf(object) }, compareKeys)}
 }
 
-// applyTo applies the event to the list. It returns the object before the event, whether there was one, and whether anything changed.
+// applyTo applies the event to the list. It returns the object before the event (old), whether this object existed (known), and whether the
+// event changed the list (news).
 func applyTo[T metav1.Object](s *State, l *objectList[T], object T, e *Event) (old T, known, news bool) {
 	if e.Deleted {
 		old, news = l.store.remove(object, &s.gone)
@@ -44,7 +45,7 @@ func (s *State) applyPool(pool *v1.NodePool, e *Event) {
 	}
 }
 
-// applyOverlay applies the event, and increases the revision as applyPool does. It keeps overlays that planning can't compute with out of
+// applyOverlay applies the event, and increases the revision as applyPool does. It excludes overlays that planning can't compute with from
 // snapshots.
 func (s *State) applyOverlay(o *v1.NodeOverlay, e *Event) {
 	old, known, news := applyTo(s, s.lists.nodeOverlays, o, e)
@@ -57,7 +58,8 @@ func (s *State) applyOverlay(o *v1.NodeOverlay, e *Event) {
 	judge(s, s.lists.nodeOverlays, o, e, scheduling.CheckNodeOverlay)
 }
 
-// applyBudget applies the event. It keeps invalid budgets out of snapshots, because they would make the other budgets unusable.
+// applyBudget applies the event. It excludes invalid budgets from snapshots, because an invalid budget would make the other budgets
+// unusable.
 func (s *State) applyBudget(budget *policyv1.PodDisruptionBudget, e *Event) {
 	l := s.lists.podDisruptionBudgets
 	if _, _, news := applyTo(s, l, budget, e); !news {
@@ -70,7 +72,7 @@ func (s *State) applyBudget(budget *policyv1.PodDisruptionBudget, e *Event) {
 	})
 }
 
-// judge keeps an object out of snapshots if it would make them invalid.
+// judge excludes an object from snapshots if the object would make a snapshot invalid.
 func judge[T metav1.Object](s *State, l *objectList[T], object T, e *Event, check func(T) error) {
 	key := ObjectKey{KindOf(object), keyOf(object)}
 	delete(s.faulty, key)

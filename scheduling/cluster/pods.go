@@ -99,8 +99,8 @@ func (s *State) touchNode(name string) {
 	s.sortOrphans(name)
 }
 
-// podEvents records on Nodes that a pod was bound, ended or was asked to end; pods of DaemonSets don't count. Pods that arrive before State
-// is synced are the initial state, not events.
+// podEvents records on Nodes that a pod was bound, has ended or was asked to end. It ignores pods of DaemonSets. It also ignores pods that
+// arrive before State is synced, because they belong to the initial state and are not events.
 func (s *State) podEvents(old, pod *corev1.Pod, seen time.Time) {
 	if seen.IsZero() || !s.barrier.open {
 		return

@@ -13,10 +13,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// A claim has no instance while its launch is under way. Its pods are still pending, so a plan without it would launch the same node again.
-// The capacity is only known from the claim's requirements: they name the allowed instance types, and all of these have room for the
-// claim's pods. So planning assumes what all of these types have: the smallest allocatable amount of each resource, and the labels that are
-// equal in all types. For the pool's limits, it assumes the largest capacity.
+// A claim has no instance while its launch is under way. Its pods are still pending, so a plan without the claim would launch the same node
+// again. The node's capacity is only known from the claim's requirements. They name the allowed instance types, and each of these types has
+// room for the claim's pods. So planning assumes the smallest allocatable amount of each resource among these types, and the labels that
+// are equal in all of these types. For the pool's limits, it assumes the largest capacity.
 
 // shape is the assumed form of a node until its provider reports it.
 type shape struct {
@@ -28,7 +28,7 @@ type shape struct {
 type shapeCache struct {
 	// lists are the instance types from which the shapes were made, by pool. If the types of a pool change, the shapes must be made again.
 	lists map[v1.PoolKey][]*cloudprovider.InstanceType
-	// byText is keyed by pool and requirements, because the claims of one plan are similar.
+	// byText has the shapes by a text of pool and requirements, because many claims of one plan have equal requirements.
 	byText map[string]*shape
 	claims map[string]shapedClaim
 }
@@ -102,7 +102,7 @@ func sameTypes(a, b []*cloudprovider.InstanceType) bool { return slices.Equal(a,
 func (s *State) shapeOf(n *scheduling.Node, types []*cloudprovider.InstanceType, before, now map[string]*shape) *shape {
 	want, err := s.lookup.ParseSet(n.Claim.Spec.Requirements)
 	if err != nil {
-		return nil // the provider can't launch this claim either
+		return nil // the requirements are invalid, so the provider can't launch this claim either
 	}
 	text := n.Pool.String() + "\x00" + want.String()
 	if made, ok := now[text]; ok {
@@ -118,8 +118,9 @@ func (s *State) shapeOf(n *scheduling.Node, types []*cloudprovider.InstanceType,
 	return made
 }
 
-// with extends the shape to nodes that are bought as the candidate c. It takes the larger capacity and the smaller allocatable amount of
-// each resource, and keeps the labels that are equal in both. A nil shape becomes the shape of c.
+// with extends the shape to nodes that are bought as the candidate c. For each resource, the result has the larger of the two capacities
+// and the smaller of the two allocatable amounts. It has the labels that are equal in the shape and the candidate. If the shape is nil, the
+// result is the shape of the candidate.
 func (sh *shape) with(c cloudprovider.Candidate) *shape {
 	capacity, allocatable := c.Type.CapacityOf(c.Offering), c.Type.AllocatableOf(c.Offering)
 	if sh == nil {
@@ -164,7 +165,8 @@ func labelsOf(c cloudprovider.Candidate) map[string]string {
 	return out
 }
 
-// on returns the claim with the shape as its status. Labels of the claim itself have precedence.
+// on returns a copy of the claim with the shape as its status. If the claim and the shape have different values for a label, the claim's
+// value is used.
 func (sh *shape) on(claim *v1.NodeClaim) *v1.NodeClaim {
 	out := *claim
 	out.Labels = maps.Clone(sh.labels)

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// shownNode is a node as views contain it; it is never changed.
+// shownNode is a node in the form that views contain. A shownNode is never changed after it has been made.
 type shownNode struct {
 	node  scheduling.Node
 	state NodeState
@@ -69,7 +69,7 @@ func (s *State) look(m *entry) *shownNode {
 	return out
 }
 
-// note adds the facts that State knows in addition to the Node or NodeClaim.
+// note adds to the node's state the facts that State knows in addition to the Node or NodeClaim object.
 func (m *NodeState) note(f facts) {
 	m.Marked = m.Marked || f.marked
 	if f.nominatedUntil.After(m.NominatedUntil) {
@@ -91,8 +91,8 @@ func initializedSince(claim *v1.NodeClaim) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// complete reports whether a Node has the labels that planning needs: a Node of a pool must state its instance type, unless it is
-// initialized.
+// complete reports whether a Node has the labels that planning needs. A Node of a pool must have the label of its instance type, except if
+// it is initialized.
 func complete(node *corev1.Node) bool {
 	return scheduling.PoolOf(node.Labels).IsZero() || node.Labels[v1.NodeInitializedLabelKey] == "true" ||
 		node.Labels[corev1.LabelInstanceTypeStable] != ""

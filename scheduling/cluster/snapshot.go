@@ -20,7 +20,7 @@ type displacedPod struct {
 	bound, waiting *corev1.Pod
 }
 
-// sameSpec compares specs by their encoded form, like the API, because a comparison by fields does not see unexported fields.
+// sameSpec compares two specs by their encoded form, like the API. A comparison by fields would miss unexported fields.
 func sameSpec[T any](a, b *T) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
@@ -63,7 +63,7 @@ func (s *State) Snapshot(q Query) *View {
 	return view
 }
 
-// addPools adds the valid pools to the view's snapshot, and the others to LeftOut.
+// addPools adds the valid pools to the view's snapshot, and the invalid pools to the view's list LeftOut.
 func (s *State) addPools(view *View, q Query) {
 	list := q.NodePools
 	if list == nil {
@@ -103,7 +103,7 @@ func (s *State) addNodes(snapshot *scheduling.Snapshot, q Query) {
 	s.displace(snapshot, q.Time)
 }
 
-// nodeOf returns the node with the key in the snapshot.
+// nodeOf returns the snapshot's node that has the given identity.
 func (s *State) nodeOf(snapshot *scheduling.Snapshot, key nodeKey) *scheduling.Node {
 	at, _ := slices.BinarySearchFunc(snapshot.Nodes, s.entries[key].shown.node.Name, func(n scheduling.Node, name string) int { return strings.Compare(n.Name, name) })
 	return &snapshot.Nodes[at]
@@ -145,16 +145,16 @@ func (s *State) displace(snapshot *scheduling.Snapshot, now time.Time) {
 	snapshot.Pods = all.values()
 }
 
-// disruptionBudgets returns the valid budgets.
+// disruptionBudgets returns the valid PodDisruptionBudgets.
 func (s *State) disruptionBudgets() *pods.Budgets {
 	if s.budgets == nil {
-		// The list contains no invalid budgets, so there is no error.
+		// The list contains no invalid budgets, so NewBudgets returns no error.
 		s.budgets, _ = pods.NewBudgets(s.lists.podDisruptionBudgets.sorted.values())
 	}
 	return s.budgets
 }
 
-// placeholders returns the placeholders whose name is not the name of a pod.
+// placeholders returns the placeholders in the list whose name no pod of the cluster has.
 func (s *State) placeholders(list []*corev1.Pod) []*corev1.Pod {
 	taken := func(pod *corev1.Pod) bool { return s.pods.has(keyOf(pod)) }
 	if !slices.ContainsFunc(list, taken) {

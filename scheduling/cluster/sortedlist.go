@@ -2,8 +2,8 @@ package cluster
 
 import "slices"
 
-// sortedList is a list that is sorted by key and that values returns as a slice. Changes are collected until values is called, and then
-// merged into a new slice: a returned slice is never changed, and stays the same while nothing changes.
+// sortedList is a list that is sorted by key. The method values returns it as a slice. Changes are collected until values is called, and
+// then merged into a new slice. A returned slice is never changed, and values returns the same slice until the list changes.
 type sortedList[K comparable, V any] struct {
 	keyOf   func(V) K
 	compare func(a, b K) int
@@ -41,7 +41,7 @@ func (l *sortedList[K, V]) values() []V {
 	merged := make([]V, 0, len(l.list)+len(keys))
 	at := 0
 	for _, key := range keys {
-		// copy the entries before the key, which are unchanged
+		// copy the unchanged entries that come before the key of the change
 		offset, found := slices.BinarySearchFunc(l.list[at:], key, func(v V, k K) int { return l.compare(l.keyOf(v), k) })
 		merged = append(merged, l.list[at:at+offset]...)
 		at += offset

@@ -54,15 +54,15 @@ type State struct {
 	stores map[Kind]anyStore
 	gone   tombstones
 
-	// entries are the nodes by identity, see nodeKey; touched are the keys of the entries to recompute.
+	// entries are the nodes by identity: see nodeKey. touched are the keys of the entries that must be recomputed.
 	entries map[nodeKey]*entry
 	touched map[nodeKey]struct{}
-	// onNode lists the pods that use resources of a node, by the name of the Node to which they are bound. The Node may be unknown.
+	// onNode lists the pods that use resources of a node, by the name of the Node to which they are bound. State need not know this Node.
 	onNode map[string]map[types.NamespacedName]*corev1.Pod
-	// orphaned are the names in onNode whose pods are on no node of the cluster.
+	// orphaned are the Node names in onNode whose pods are on no node of the cluster.
 	orphaned map[string]struct{}
-	// nodeFacts and claimFacts are what is known about Nodes and NodeClaims in addition to the objects; they are deleted together with the
-	// object.
+	// nodeFacts and claimFacts have the facts that State knows about Nodes and NodeClaims in addition to the objects. An entry is deleted
+	// together with its object.
 	nodeFacts, claimFacts map[string]facts
 	// waiting are the pending pods. shown are the nodes in the form that views contain, by name.
 	waiting *sortedList[types.NamespacedName, *corev1.Pod]
@@ -72,10 +72,10 @@ type State struct {
 	leaving, unlaunched, incomplete map[nodeKey]struct{}
 	// keyless are Nodes that are left out because they have no provider ID.
 	keyless map[string]struct{}
-	// displaced are copies of pods of leaving nodes.
+	// displaced are the pods of leaving nodes, with their pending copies.
 	displaced map[types.NamespacedName]displacedPod
 	budgets   *pods.Budgets
-	// groups are the pods that are placed together.
+	// groups contains the groups of pods that are placed together.
 	groups *groups
 	// faulty are objects that would make a whole snapshot invalid, with the reason.
 	faulty   map[ObjectKey]string
@@ -324,7 +324,7 @@ func (s *State) note(name string, change func(*facts)) bool {
 	}
 	all, on := s.nodeFacts, ""
 	node, claim := m.speakers(s)
-	if claim != nil { // prefer the claim: it is created before its Node, and deleted after its Node
+	if claim != nil { // the facts are kept for the claim, because it is created before its Node and deleted after its Node
 		all, on = s.claimFacts, v1.QualifiedName(claim)
 	} else {
 		on = node.Name

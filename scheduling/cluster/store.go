@@ -17,7 +17,7 @@ type anyStore interface {
 // store keeps the objects of one kind and decides which events change them.
 type store[T metav1.Object] struct {
 	objects map[types.NamespacedName]stored[T]
-	// unconfirmed are the objects that the watch has not shown yet.
+	// unconfirmed are objects that State assumes and that the watch has not delivered yet.
 	unconfirmed map[types.NamespacedName]bool
 }
 
@@ -40,7 +40,8 @@ func compareKeys(a, b types.NamespacedName) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// put stores the object, unless it was deleted before, or the known object is newer or the same. It returns the object it replaces, if any.
+// put stores the object. It does nothing if the object was deleted before, or if the known object is newer or the same. It returns the
+// replaced object (old), and known reports whether this object existed.
 func (s *store[T]) put(object T, assumed bool, gone *tombstones) (old T, known, news bool) {
 	key := keyOf(object)
 	if gone.holds(object.GetUID()) {
@@ -67,7 +68,7 @@ func (s *store[T]) put(object T, assumed bool, gone *tombstones) (old T, known, 
 	return have.object, known, true
 }
 
-// remove removes the object, unless the known object of that name is a different one.
+// remove removes the object. It does nothing if the store has a different object with the same name.
 func (s *store[T]) remove(object metav1.Object, gone *tombstones) (old T, news bool) {
 	key := keyOf(object)
 	have, known := s.objects[key]
@@ -88,7 +89,7 @@ func (s *store[T]) has(key types.NamespacedName) bool {
 
 func (s *store[T]) assumed() map[types.NamespacedName]bool { return s.unconfirmed }
 
-// get returns the object of the name, or nil.
+// get returns the object with this name, or nil if the store has no such object.
 func (s *store[T]) get(key types.NamespacedName) T { return s.objects[key].object }
 
 // maxTombstones bounds how many deletions are remembered: more than the number of deletions by which a watch can be late.
