@@ -92,10 +92,11 @@ func (s *store[T]) assumed() map[types.NamespacedName]bool { return s.unconfirme
 // get returns the object with this name, or nil if the store has no such object.
 func (s *store[T]) get(key types.NamespacedName) T { return s.objects[key].object }
 
-// maxTombstones bounds how many deletions are remembered: more than the number of deletions by which a watch can be late.
+// maxTombstones is the largest number of deletions that are recorded. It is larger than the number of deletions that a late watch can have
+// missed.
 const maxTombstones = 8192
 
-// tombstones remembers the UIDs of the most recently deleted objects. UIDs are never reused.
+// tombstones records the UIDs of the most recently deleted objects. UIDs are never reused.
 type tombstones struct {
 	ring [maxTombstones]types.UID
 	next int

@@ -56,10 +56,10 @@ func Terms(account *commitments.Account, shares []commitments.Share) ([]planning
 	return out, nil
 }
 
-// floor drops digits below a millionth, so that tiny changes of a share do not change the cost model.
+// floor rounds an amount down to a millionth, so that tiny changes of a commitment's share do not change the cost model.
 func floor(amount float64) float64 { return math.Floor(amount*1e6) / 1e6 }
 
-// source describes in words how the amount of a share was computed.
+// source describes in words how the amount of a commitment's share was computed.
 func source(s *commitments.Share) string {
 	text := s.Source
 	if s.Elsewhere > 0 {
@@ -80,7 +80,7 @@ func where(c *commitments.Commitment) planning.CostSelector {
 	}
 	switch c.Tenancy {
 	case "":
-	case "default": // also selects nodes without the label
+	case "default": // the default tenancy also selects nodes without the label
 		out.Requirements = append(out.Requirements, corev1.NodeSelectorRequirement{Key: tenancyLabel, Operator: corev1.NodeSelectorOpNotIn, Values: []string{"dedicated", "host"}})
 	default:
 		out.Requirements = append(out.Requirements, corev1.NodeSelectorRequirement{Key: tenancyLabel, Operator: corev1.NodeSelectorOpIn, Values: []string{c.Tenancy}})
@@ -118,7 +118,7 @@ func Use(account *commitments.Account, snapshot *planning.Snapshot) commitments.
 	return account.Use(running)
 }
 
-// labelsOf returns the labels of a node: those of its Node, and labels of its NodeClaim whose keys the Node lacks.
+// labelsOf returns the labels of a node. These are the labels of its Node, and the labels of its NodeClaim whose keys the Node lacks.
 func labelsOf(n *planning.Node) map[string]string {
 	out := map[string]string{}
 	if n.Claim != nil {

@@ -87,7 +87,7 @@ func (m *Matcher) ask(expression, driver string, device *resourcev1.Device) answ
 	return answer{matches: matches}
 }
 
-// describe returns everything that an expression can read of a device, as text.
+// describe returns a text with all data of a device that an expression can read.
 func describe(driver string, d *resourcev1.Device) string {
 	var b strings.Builder
 	b.WriteString(strconv.Quote(driver))

@@ -43,7 +43,7 @@ func BuiltIn() ([]Fee, error) {
 	return file.Fees, nil
 }
 
-// terms returns the terms of the fee for an amount and some NodePools; no NodePools means all nodes.
+// terms returns the cost terms of the fee for an amount and the named NodePools. An empty list of NodePools means all nodes.
 func (f *Fee) terms(amount float64, pools []string, s *planning.Snapshot) []planning.CostTerm {
 	out := make([]planning.CostTerm, 0, len(f.Terms))
 	for i, t := range f.Terms {

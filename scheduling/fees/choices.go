@@ -64,7 +64,7 @@ func Parse(text string) (Choices, error) {
 	return out, nil
 }
 
-// parse parses one item of the list.
+// parse parses one item of the list of fees.
 func parse(item string, known []Fee) (Choice, error) {
 	rest, pool, inPool := strings.Cut(strings.TrimSpace(item), "@")
 	name, amount, given := strings.Cut(rest, "=")

@@ -30,7 +30,7 @@ func (c Choices) Models() func(*planning.Snapshot) *planning.CostModel {
 		}
 		model, err := c.AddTo(nil, s)
 		if err != nil {
-			return &planning.CostModel{Terms: []planning.CostTerm{{Name: err.Error()}}} // Compile then returns an error with this text
+			return &planning.CostModel{Terms: []planning.CostTerm{{Name: err.Error()}}} // with this term, Compile returns an error that contains the text
 		}
 		last, catalogs = model, maps.Clone(s.Catalogs)
 		return last

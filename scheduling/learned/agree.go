@@ -78,7 +78,7 @@ func contentOf(d *resourcev1.Device) string {
 	return string(text)
 }
 
-// compareCapacity compares the capacity of two devices, which has the same names in both.
+// compareCapacity compares the capacities of two devices. Both devices have capacities with the same names.
 func compareCapacity(a, b *resourcev1.Device) int {
 	for _, name := range slices.Sorted(maps.Keys(a.Capacity)) {
 		x, y := a.Capacity[name].Value, b.Capacity[name].Value
@@ -89,9 +89,9 @@ func compareCapacity(a, b *resourcev1.Device) int {
 	return 0
 }
 
-// agreed returns the most frequent devices: it groups the publications by their shape and chooses the largest group. If several groups are
-// largest, it chooses the group with the fewest devices. It also returns the nodes of this group. Each capacity is the lowest among these
-// nodes. list must not be empty.
+// agreed returns the most frequent devices, and the nodes that have published them. It groups the publications by their shape and chooses
+// the group with the most publications. If several groups are equally large, it chooses the group with the fewest devices. Each capacity in
+// the result is the lowest capacity among the nodes of the group. The list must not be empty.
 func agreed(list []publication) (pools []cloudprovider.DevicePool, nodes []string) {
 	groups := map[string][]shape{}
 	for _, p := range list {
@@ -108,7 +108,7 @@ func agreed(list []publication) (pools []cloudprovider.DevicePool, nodes []strin
 	return leastOf(best), nodes
 }
 
-// compareTotal compares the sums of the capacity of all devices, name by name.
+// compareTotal compares the total capacities of the devices of two shapes, one capacity name after another.
 func compareTotal(a, b shape) int {
 	x, y := totalOf(a), totalOf(b)
 	for _, name := range slices.Sorted(maps.Keys(x)) {
@@ -132,8 +132,8 @@ func totalOf(s shape) map[resourcev1.QualifiedName]*resource.Quantity {
 	return out
 }
 
-// leastOf returns the pools of the first of equal shapes. Each device has the least capacity that it has in any of the shapes. If nodes use
-// different names for devices, the devices are numbered.
+// leastOf returns the pools of the first of equal shapes. Each capacity of a device is the lowest value among all of these shapes. If nodes
+// use different names for devices, the devices are numbered.
 func leastOf(alike []shape) []cloudprovider.DevicePool {
 	first := alike[0]
 	out := make([]cloudprovider.DevicePool, len(first.pools))
@@ -161,7 +161,7 @@ func leastOf(alike []shape) []cloudprovider.DevicePool {
 	return out
 }
 
-// namesOf returns the names of devices with their pools, sorted.
+// namesOf returns the names of the shape's devices, each with the name of its pool, sorted.
 func namesOf(s *shape) []string {
 	var out []string
 	for i := range s.devices {

@@ -22,7 +22,7 @@ type Corrector struct {
 	last  lesson
 }
 
-// lesson contains the last result of Learn and its inputs.
+// lesson contains the last result of Learn, and the inputs from which Learn made it.
 type lesson struct {
 	from        *sources
 	corrections Corrections
@@ -45,7 +45,7 @@ func (c *Corrector) Learn(s *scheduling.Snapshot) (Corrections, []error) {
 	return c.last.corrections, c.last.problems
 }
 
-// typeKey is an instance type of a provider and the device pools that replace its own.
+// typeKey identifies a corrected instance type by the provider's instance type and the device pools that replace the pools of this type.
 type typeKey struct {
 	of      *cloudprovider.InstanceType
 	devices string
@@ -99,7 +99,8 @@ func (c *Corrector) Apply(s *scheduling.Snapshot, corrections Corrections) {
 	s.Catalogs, s.NodePools = dropUnused(catalogs, pools), pools
 }
 
-// nameOf returns the name of the list: the name that another pool uses for the same list, or a new name that is made from the pool's.
+// nameOf returns the name of the list of instance types. This is the name under which another pool uses the same list, or a new name that
+// is made from the pool's name.
 func nameOf(catalogs map[string][]*cloudprovider.InstanceType, pool *scheduling.NodePool, list []*cloudprovider.InstanceType, before map[string][]*cloudprovider.InstanceType) string {
 	for _, name := range slices.Sorted(maps.Keys(catalogs)) {
 		if _, old := before[name]; !old && slices.Equal(catalogs[name], list) {
@@ -148,7 +149,8 @@ func (c *Corrector) corrected(it *cloudprovider.InstanceType, list Corrections, 
 	return &out
 }
 
-// countDevices corrects the number of the driver's devices in capacity, if it is listed there: limits of NodePools may limit it.
+// countDevices corrects the number of the driver's devices in the capacity, if the capacity lists this number. The correction is needed
+// because a NodePool may limit the number.
 func countDevices(capacity corev1.ResourceList, c *Correction) corev1.ResourceList {
 	name := cloudprovider.DeviceCount(c.Driver)
 	if _, listed := capacity[name]; !listed {

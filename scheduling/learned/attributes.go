@@ -21,7 +21,7 @@ func attributeOf(driver string, name resourcev1.QualifiedName) attribute {
 	return attribute(driver + "/" + string(name))
 }
 
-// value is an attribute name with one of its values.
+// value is the name of an attribute together with one value of this attribute.
 type value struct {
 	name attribute
 	text string
@@ -41,8 +41,8 @@ func textOf(a resourcev1.DeviceAttribute) string {
 	return ""
 }
 
-// repeatedValues returns the values that at least two nodes have published. A value of a single node may belong to this node only, such as
-// a serial number.
+// repeatedValues returns the values that at least two nodes have published. A value that only one node has published may be specific to
+// this node, such as a serial number.
 func repeatedValues(all map[kind][]published) map[value]bool {
 	first, out := map[value]string{}, map[value]bool{}
 	for _, nodes := range all {
@@ -75,8 +75,8 @@ func eachAttribute(driver string, pools []cloudprovider.DevicePool, visit func(v
 type attributeRule struct {
 	// repeated are the values that several nodes have published.
 	repeated map[value]bool
-	// stated are the attributes that templates of the type have; bound are the attributes whose values depend on the offering, which are
-	// not learned.
+	// stated are the attributes that templates of the type have. bound are the attributes whose values depend on the offering. They are not
+	// learned.
 	stated, bound map[attribute]bool
 	// alone is true if the kind has only one node.
 	alone bool
@@ -107,7 +107,8 @@ func (r *attributeRule) apply(node published) published {
 	return out
 }
 
-// keeper applies a rule to the devices of a node, of all drivers together, because claims compare attributes of several drivers.
+// keeper applies an attribute rule to the devices of a node. It processes the devices of all drivers together, because a claim can compare
+// attributes of several drivers.
 type keeper struct {
 	*attributeRule
 	bearers  map[value]int

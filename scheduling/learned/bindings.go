@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Published values of an attribute that is bound to a label are those of the nodes' own offerings. So such attributes are not learned, and
-// corrected types keep the bindings of the provider's types.
+// If an attribute is bound to a label, the value that a node publishes is the value of the node's own offering. So such attributes are not
+// learned, and corrected types keep the bindings of the provider's types.
 
 // unbound returns the pools without their bindings.
 func unbound(pools []cloudprovider.DevicePool) []cloudprovider.DevicePool {
@@ -21,7 +21,7 @@ func unbound(pools []cloudprovider.DevicePool) []cloudprovider.DevicePool {
 }
 
 // boundAs returns the pools with the bindings of those template pools that have the same suffix. A binding is only added for devices that
-// exist in the pool and that don't state a value for its attribute.
+// exist in the pool and that don't state a value for the binding's attribute.
 func boundAs(pools, stated []cloudprovider.DevicePool) []cloudprovider.DevicePool {
 	out := slices.Clone(pools)
 	for i := range out {
@@ -38,8 +38,8 @@ func boundAs(pools, stated []cloudprovider.DevicePool) []cloudprovider.DevicePoo
 	return out
 }
 
-// bindingFor returns the binding for the devices of the pool. It returns false if there are no devices, or if one of them states the
-// attribute.
+// bindingFor returns the binding for the devices of the pool. It returns false if the pool has none of these devices, or if one of these
+// devices states the attribute itself.
 func bindingFor(p *cloudprovider.DevicePool, b cloudprovider.AttributeBinding) (cloudprovider.AttributeBinding, bool) {
 	states := func(d resourcev1.Device) bool {
 		for name := range d.Attributes {

@@ -17,7 +17,7 @@ const (
 	Lifetime = 30 * 24 * time.Hour
 	// day is the precision of Correction.Seen, so that annotations are not written more often.
 	day = 24 * time.Hour
-	// witnesses is the maximum number of nodes that a correction names, and the number of nodes that it needs if it removes devices.
+	// witnesses is the maximum number of nodes that a correction names. A correction that removes devices needs this number of nodes.
 	witnesses = 2
 )
 
@@ -106,7 +106,7 @@ func Devices(s *scheduling.Snapshot) (corrections Corrections, problems []error)
 	return corrections, problems
 }
 
-// compare sets the fields that depend on the template.
+// compare sets those fields of the correction that depend on the instance type's template.
 func (c *Correction) compare(templates map[kind]*cloudprovider.InstanceType) {
 	if it := templates[c.kind()]; it != nil {
 		stated := ofDriver(it.Devices, c.Driver)
@@ -122,7 +122,7 @@ func put(known map[kind]map[string]*Correction, c *Correction) {
 	known[c.kind()][c.Driver] = c
 }
 
-// observed returns the corrections that the existing nodes show.
+// observed returns the corrections that follow from the devices that existing nodes have published.
 func observed(s *scheduling.Snapshot, templates map[kind]*cloudprovider.InstanceType) []*Correction {
 	all := publications(s)
 	if len(all) == 0 {
@@ -181,7 +181,7 @@ func devicesIn(pools []cloudprovider.DevicePool) int {
 	return n
 }
 
-// more adds names from further to names, up to witnesses names in all.
+// more adds further names to a list of names, until the list has as many names as the constant witnesses says.
 func more(names, further []string) []string {
 	out := slices.Clone(names)
 	for _, name := range further {

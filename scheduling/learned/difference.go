@@ -11,11 +11,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// maxWords bounds how many differences a sentence lists.
+// maxWords is the largest number of differences that a sentence lists.
 const maxWords = 4
 
-// difference describes where published devices differ from the instance type: in numbers of devices, and in values of capacity and
-// attributes that the type lists. It omits values that the type does not list. Values for which standsIn returns true are not compared.
+// difference describes how published devices differ from the devices of the instance type. It compares the numbers of devices, and the
+// values of capacities and attributes that the type lists. It omits values that the type does not list, and values for which standsIn
+// returns true.
 func difference(stated, have []cloudprovider.DevicePool) string {
 	if len(stated) == 0 {
 		return fmt.Sprintf("%s in place of none", countOf(have))
@@ -41,7 +42,7 @@ func difference(stated, have []cloudprovider.DevicePool) string {
 	return strings.Join(out, "; ")
 }
 
-// countOf returns the number of devices as text, which says whether partitions are included.
+// countOf returns a text with the number of devices. The text says whether the number includes partitions.
 func countOf(pools []cloudprovider.DevicePool) string {
 	whole, total := int64(0), int64(0)
 	for i := range pools {
@@ -86,7 +87,7 @@ func valuesOf(pools []cloudprovider.DevicePool) map[string][]string {
 	return out
 }
 
-// standsIn reports whether values seem to be placeholders, which only show whether two values are equal: placeholders are numbered.
+// standsIn reports whether values seem to be numbered placeholders. Placeholders only show which devices have equal values.
 func standsIn(values []string) bool {
 	return len(values) > 0 && !slices.ContainsFunc(values, func(text string) bool {
 		stem, number, numbered := cutLast(text, "-")

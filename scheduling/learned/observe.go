@@ -17,9 +17,10 @@ import (
 )
 
 const (
-	// maxNodes is how many nodes of a pool and type are compared: the newest, which are most similar to the next node.
+	// maxNodes is the largest number of nodes of a pool and type that are compared. The newest nodes are compared, because they are most
+	// similar to the next node.
 	maxNodes = 32
-	// maxDevices is how many devices of a driver are learned for a type. Types with more keep their templates.
+	// maxDevices is the largest number of devices of a driver that are learned for a type. Types with more devices keep their templates.
 	maxDevices = 1024
 )
 
@@ -34,13 +35,13 @@ func (k kind) compare(other kind) int {
 	return cmp.Or(k.pool.Compare(other.pool), strings.Compare(k.instanceType, other.instanceType))
 }
 
-// published contains the devices that the drivers of a node have published; all pools of each driver are complete.
+// published contains the devices that the drivers of a node have published. It has only drivers whose pools are all complete.
 type published struct {
 	node    string
 	drivers map[string][]cloudprovider.DevicePool
 }
 
-// publications returns what the initialised nodes of pools have published, by kind, the newest nodes first.
+// publications returns the devices that the initialised nodes of pools have published, by kind. Within a kind, the newest nodes come first.
 func publications(s *scheduling.Snapshot) map[kind][]published {
 	byNode := map[string][]*resourcev1.ResourceSlice{}
 	for _, slice := range s.ResourceSlices {
@@ -82,8 +83,8 @@ func publications(s *scheduling.Snapshot) map[kind][]published {
 	return out
 }
 
-// speaks reports whether the devices published on the node also apply to the next node of its kind. A drifted node was created with other
-// settings.
+// speaks reports whether the next node of the same kind will have devices like those published on this node. A drifted node was created
+// with other settings.
 func speaks(n *scheduling.Node) bool {
 	if n.Object == nil || n.Leaving || n.Pool.IsZero() || n.Object.Labels[corev1.LabelInstanceTypeStable] == "" {
 		return false
@@ -166,8 +167,8 @@ func ofAnyNode(d *resourcev1.Device) resourcev1.Device {
 	return out
 }
 
-// keepCommonTaints removes taints that only some of the devices have: they describe the state of these devices, not the devices of a new
-// node.
+// keepCommonTaints removes taints that only some of the devices have. Such taints describe the state of these devices, but not the devices
+// of a new node.
 func keepCommonTaints(pools []cloudprovider.DevicePool) {
 	count, total := map[string]int{}, 0
 	key := func(t *resourcev1.DeviceTaint) string { return fmt.Sprintf("%s=%s:%s", t.Key, t.Value, t.Effect) }

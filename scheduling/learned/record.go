@@ -21,7 +21,7 @@ const (
 	// MaxAnnotationBytes bounds what Corrections.Annotation writes. If the corrections need more bytes, those that were seen least recently
 	// are left out.
 	MaxAnnotationBytes = 32 << 10
-	// maxRecords is how many corrections an annotation has at most.
+	// maxRecords is the largest number of corrections in an annotation.
 	maxRecords = 64
 	// maxText is the maximum size of an unpacked annotation.
 	maxText = 4 << 20
@@ -138,7 +138,7 @@ func unpack(text string) ([]record, error) {
 	return list, nil
 }
 
-// check refuses corrections that Devices never learns.
+// check returns an error for a correction that this package never learns itself.
 func (r *record) check(path *field.Path) error {
 	var faults field.ErrorList
 	if r.InstanceType == "" || len(r.Nodes) == 0 || len(r.Pools) == 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// sources holds what Devices depends on, in a form that is quick to compare: objects are compared by their pointers.
+// sources has the inputs on which Devices depends, in a form that is quick to compare. Objects are compared by their pointers.
 type sources struct {
 	day      time.Time
 	slices   []*resourcev1.ResourceSlice

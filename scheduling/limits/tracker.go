@@ -23,12 +23,12 @@ type Tracker struct {
 	entries map[string]*entry
 }
 
-// account has the limits of one pool and their use.
+// account has the limits of one pool, and the resources that the pool uses.
 type account struct {
 	limits corev1.ResourceList
-	// used is the sum over the entries that count against limits, live the sum over entries with an instance.
+	// used is the total capacity of the entries that count against limits. live is the total capacity of the entries with an instance.
 	used, live corev1.ResourceList
-	// phases is how many entries are in each phase.
+	// phases has the number of entries in each phase.
 	phases [Leaving + 1]int
 }
 
@@ -184,7 +184,7 @@ func (t *Tracker) Entries() []Entry {
 	return list
 }
 
-// free returns an error if the ID can't be given to a new entry.
+// free returns an error if a new entry can't have this ID.
 func (t *Tracker) free(id string) error {
 	switch {
 	case id == "":
@@ -243,7 +243,7 @@ func (a *account) add(e *entry) {
 	}
 }
 
-// sums returns the sums that include a node in the phase.
+// sums returns those of the sums used and live that include a node in the phase.
 func (a *account) sums(p Phase) []corev1.ResourceList {
 	switch {
 	case p == Live:
@@ -254,10 +254,10 @@ func (a *account) sums(p Phase) []corev1.ResourceList {
 	return nil
 }
 
-// room returns an *ExceededError for the first limit, by name, that a node of the given capacity would exceed. If a pool is over any of its
-// limits, it launches no node, even one that needs nothing of this resource. A pool created as v1alpha5 also launches none once nodes with
-// instances use up a limit, because early releases compared the recorded usage, which counts these nodes. This second rule does not count
-// planned nodes, so nodes that are planned together don't keep each other from being launched.
+// room returns an *ExceededError for the first limit, by name, that a node of the given capacity would exceed. If a pool exceeds any of its
+// limits, it launches no node, not even a node that needs nothing of the limited resource. A pool created as v1alpha5 also launches no node
+// after nodes with instances have used up a limit, because early releases compared the recorded usage, which counts these nodes. The rule
+// for v1alpha5 does not count planned nodes, so nodes that are planned together don't prevent each other's launch.
 func (a *account) room(pool v1.PoolKey, capacity corev1.ResourceList) error {
 	early := pool.Generation == v1.GenerationV1Alpha5
 	for _, name := range slices.Sorted(maps.Keys(a.limits)) {

@@ -13,8 +13,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// A pod in a manifest differs from the pod that a scheduler sees: the API server fills in defaults, and its admission plugins resolve
-// classes. For pods that were already admitted (they have a UID or a creation time), admission only does what is harmless to repeat.
+// A pod in a manifest differs from the pod that a scheduler sees, because the API server fills in defaults and its admission plugins
+// resolve classes. A pod with a UID or a creation time has already been admitted. For such a pod, admission only makes changes that are
+// harmless to repeat.
 
 // admission contains the objects of the cluster that change pods at admission.
 type admission struct {
@@ -22,7 +23,7 @@ type admission struct {
 	runtimeClasses  map[string]*nodev1.RuntimeClass
 	// containerDefaults are the defaults of each namespace's LimitRanges, in the order of their names.
 	containerDefaults map[string][]containerDefaults
-	// globalDefault is the PriorityClass of pods that name none; nil means priority 0.
+	// globalDefault is the PriorityClass of pods that name no PriorityClass. nil means that such pods have priority 0.
 	globalDefault *schedulingv1.PriorityClass
 }
 
@@ -53,7 +54,7 @@ func stageOf(pod *corev1.Pod) admissionStage {
 
 func (l *loader) newAdmission() admission {
 	a := admission{
-		// These two classes exist in every cluster.
+		// These two PriorityClasses exist in every cluster.
 		priorityClasses: map[string]*schedulingv1.PriorityClass{
 			"system-cluster-critical": {Value: 2_000_000_000},
 			"system-node-critical":    {Value: 2_000_001_000},
@@ -64,8 +65,8 @@ func (l *loader) newAdmission() admission {
 	for _, e := range l.objects.priorityClasses {
 		class := e.object
 		a.priorityClasses[class.Name] = class
-		// If there are several default classes, the one with the lowest priority is used, as in the API server; of equal ones, the first by
-		// name.
+		// If several PriorityClasses are the default, the class with the lowest priority is used, as in the API server. If several of these
+		// have the same priority, the first class by name is used.
 		if class.GlobalDefault && (a.globalDefault == nil || class.Value < a.globalDefault.Value ||
 			class.Value == a.globalDefault.Value && class.Name < a.globalDefault.Name) {
 			a.globalDefault = class
@@ -86,8 +87,8 @@ func (l *loader) newAdmission() admission {
 	return a
 }
 
-// defaultsOf completes a LimitRange item the way the API does: a missing default limit becomes the maximum. A missing default request
-// becomes the default limit, or else the minimum.
+// defaultsOf completes a LimitRange item as the API server does. A missing default limit becomes the maximum. A missing default request
+// becomes the default limit or, if that is missing too, the minimum.
 func defaultsOf(item *corev1.LimitRangeItem) containerDefaults {
 	d := containerDefaults{requests: maps.Clone(item.DefaultRequest), limits: maps.Clone(item.Default)}
 	fillIn(&d.limits, item.Max)
@@ -96,7 +97,7 @@ func defaultsOf(item *corev1.LimitRangeItem) containerDefaults {
 	return d
 }
 
-// fillIn completes into: it adds the amounts of from for resources that into lacks.
+// fillIn adds to the list into the amounts of the list from for those resources that into lacks.
 func fillIn(into *corev1.ResourceList, from corev1.ResourceList) {
 	for name, amount := range from {
 		if _, ok := (*into)[name]; ok {
@@ -121,7 +122,7 @@ func (a *admission) admit(l *loader, p admissible, stage admissionStage) {
 }
 
 // resolvePriority sets the priority of a pod without priority from the PriorityClass that the pod names, or from the default class. It also
-// sets the name of the class and the preemption policy if they are missing.
+// sets the pod's priorityClassName and preemption policy if they are missing.
 func (a *admission) resolvePriority(l *loader, p admissible) {
 	if p.spec.Priority != nil {
 		return

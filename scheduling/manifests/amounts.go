@@ -18,11 +18,11 @@ import (
 //
 // scheduling.ImpossibleRequest finds amounts that no node can have.
 const (
-	// unlikelyCPU is an improbable number of cores: only a few dozen instance types have so many.
+	// unlikelyCPU is an improbable number of cores, because only a few dozen instance types have so many cores.
 	unlikelyCPU = 250
-	// tooFewBytes is the size of a page or a block group: a request for less memory or disk must be a mistake.
+	// tooFewBytes is the size of a page or a block group. A request for less memory or disk space must be a mistake.
 	tooFewBytes = 64 << 10
-	// unlikelyBytes is an improbably small request for memory or disk: no program can start with less.
+	// unlikelyBytes is an improbably small request for memory or disk space, because no program can start with less.
 	unlikelyBytes = 1 << 20
 )
 
@@ -79,8 +79,8 @@ func judgeCPU(amount resource.Quantity, tooMuch bool) (verdict, string) {
 	return fine, ""
 }
 
-// milliHint guesses the number of thousandths that was meant. It divides by 1,000 until the result is a usual size of pods: 2000 is 2000m,
-// 1000000 is 1000m.
+// milliHint guesses the number of thousandths that was meant. It divides by 1,000 until the result is a usual CPU request of a pod. For
+// example, 2000 becomes 2000m, and 1000000 becomes 1000m.
 func milliHint(value int64) string {
 	const plausibleMilli = 256_000
 	for value > plausibleMilli {
@@ -118,7 +118,7 @@ func inBytes(amount resource.Quantity) string {
 	return fmt.Sprintf("%d bytes", amount.Value())
 }
 
-// byteHint keeps the number and adds the unit that nearly every manifest uses.
+// byteHint returns the same number with the unit that nearly every manifest uses.
 func byteHint(amount resource.Quantity) string {
 	return strings.TrimRight(amount.String(), "numkKMGTPEi") + "Mi"
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
 
-// assemble makes the snapshot of objects that were found valid. It may still find problems that concern several objects together.
+// assemble makes the snapshot from the objects that are valid. It may still find problems that concern several objects together.
 func (l *loader) assemble() *Result {
 	l.oldNames()
 	l.admitAll()
@@ -103,8 +103,8 @@ func (l *loader) admitAll() {
 	}
 }
 
-// completeStorageClasses fills in the API's default for the binding of volumes: Immediate, so that volumes are created at once, in any
-// zone.
+// completeStorageClasses fills in the API's default for a missing volumeBindingMode. The default is Immediate, which means that volumes are
+// created at once, in any zone.
 func (l *loader) completeStorageClasses() {
 	for _, e := range l.objects.storageClasses {
 		if e.object.VolumeBindingMode == nil {
@@ -114,7 +114,7 @@ func (l *loader) completeStorageClasses() {
 	}
 }
 
-// addNamespaces adds missing namespaces of pods, and sets the name label that the API server sets on each.
+// addNamespaces adds missing namespaces of pods, and sets the label with the name that the API server sets on each namespace.
 func (l *loader) addNamespaces(machines []machine, unbound ...[]*corev1.Pod) {
 	known := make(map[string]bool, len(l.objects.namespaces))
 	for _, e := range l.objects.namespaces {
@@ -170,7 +170,8 @@ func (l *loader) nodePools() []scheduling.NodePool {
 	return list
 }
 
-// notReady returns why a pool of a running cluster must not launch nodes, or "". A pool that was never applied has no such state.
+// notReady returns why a pool of a running cluster must not launch nodes, or "" if the pool may launch nodes. A pool that was never applied
+// to a cluster has no such state.
 func notReady(pool *v1.NodePool) string {
 	if pool.DeletionTimestamp != nil {
 		return "it is being deleted"

@@ -70,7 +70,7 @@ func takenNames(machines []machine, pending []*corev1.Pod) map[types.NamespacedN
 	return taken
 }
 
-// refuseTakenNames refuses a buffer whose pods would have the names of other pods: a plan identifies pods by name.
+// refuseTakenNames refuses a buffer whose placeholders would have the names of other pods, because a plan identifies pods by name.
 func (l *loader) refuseTakenNames(resolved []buffers.Resolved, origins map[types.NamespacedName]origin, taken map[types.NamespacedName]bool) {
 	for i := range resolved {
 		clash := slices.IndexFunc(resolved[i].Pods, func(pod *corev1.Pod) bool {
@@ -85,7 +85,7 @@ func (l *loader) refuseTakenNames(resolved []buffers.Resolved, origins map[types
 	}
 }
 
-// addRequestKind adds ProvisioningRequest. The earlier version v1beta1 of this kind has the same fields.
+// addRequestKind adds ProvisioningRequest. The version v1beta1 of this kind, which is older than v1, has the same fields.
 func addRequestKind(kinds map[groupKind]kind) {
 	kinds[groupKind{autoscalingv1.Group, autoscalingv1.KindProvisioningRequest}] = kind{
 		version: autoscalingv1.Version, older: []string{"v1beta1"}, namespaced: true, ours: true,

@@ -29,7 +29,8 @@ type ConfigMap struct {
 	Data map[string]string
 }
 
-// kindConfigMap says how ConfigMaps are read: those whose names are not in names are skipped like objects of an unknown kind.
+// kindConfigMap says how ConfigMaps are read. A ConfigMap whose name is not in the list names is skipped, like an object of an unknown
+// kind.
 func kindConfigMap(names []string) kind {
 	keep := decodeInto(func(o *objects) *[]entry[*corev1.ConfigMap] { return &o.configMaps })
 	return kind{version: "v1", namespaced: true, decode: func(l *loader, d document) {
@@ -38,7 +39,7 @@ func kindConfigMap(names []string) kind {
 				Name string `json:"name"`
 			} `json:"metadata"`
 		}
-		// An object that can't be decoded is reported later, by its decoder.
+		// If the ConfigMap can't be decoded, it is not skipped here, and the decoder reports the error later.
 		if err := json.Unmarshal(d.text, &head); err == nil && !slices.Contains(names, head.Metadata.Name) {
 			l.skip(d)
 			return
@@ -63,7 +64,7 @@ func (l *loader) applySettings() {
 	}
 }
 
-// each returns the errors that err joins, or err itself if it joins none.
+// each returns the errors that a joined error contains. For any other error, it returns this error alone.
 func each(err error) []error {
 	if err == nil {
 		return nil

@@ -65,11 +65,12 @@ func CommonWorkloadKinds() []WorkloadKind {
 type customObject struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
-	// pods contains its pod templates, and says whether it has pods now, only at times, or no longer.
+	// pods contains the pod templates of the object, and says whether the object has pods now, only at times, or no longer.
 	pods *operators.Object
 }
 
-// readCustom reads an object of a WorkloadKind. It reports false if the object has no template, like a Rollout that refers to a Deployment.
+// readCustom reads an object of a WorkloadKind. It returns false if the object has no pod template. An example is a Rollout that refers to
+// a Deployment.
 func (l *loader) readCustom(d document, wk *WorkloadKind) bool {
 	object := &customObject{}
 	if json.Unmarshal(d.text, object) != nil {
@@ -106,7 +107,7 @@ func (l *loader) readCustom(d document, wk *WorkloadKind) bool {
 // exported converts the kind to the type of package operators.
 func (g groupKind) exported() operators.Kind { return operators.Kind{Group: g.group, Kind: g.kind} }
 
-// templatesAt returns the templates at the paths of a kind, with their counts.
+// templatesAt returns the pod templates at the paths that the kind defines, with the number of pods of each template.
 func (l *loader) templatesAt(d document, wk *WorkloadKind) (*operators.Object, error) {
 	var fields map[string]any
 	if err := json.Unmarshal(d.text, &fields); err != nil {
@@ -138,7 +139,7 @@ func (l *loader) templatesAt(d document, wk *WorkloadKind) (*operators.Object, e
 	return object, nil
 }
 
-// templateAt returns one template of an element, or nil if the element has none.
+// templateAt returns one pod template of an element, or nil if the element does not have this template.
 func (l *loader) templateAt(element any, at string, part WorkloadPart) (*operators.Template, error) {
 	raw, ok := fieldAt(element, part.Template).(map[string]any)
 	if !ok {
@@ -161,13 +162,13 @@ func (l *loader) templateAt(element any, at string, part WorkloadPart) (*operato
 		if n < 0 || n > float64(l.limits.Replicas) || n != float64(int(n)) {
 			return nil, &operators.FieldError{Path: t.CountPath, Rule: fmt.Sprintf("must be a whole number from 0 to %d", l.limits.Replicas)}
 		}
-		// A product that does not fit in an int is above any limit.
+		// If the product does not fit into an int, the largest number is used, which is above any limit.
 		t.Replicas = int(min(float64(t.Replicas)*n, 1<<53))
 	}
 	return t, nil
 }
 
-// fieldAt returns the value at a path, or nil if there is none.
+// fieldAt returns the value at a path, or nil if the path has no value.
 func fieldAt(value any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		fields, ok := value.(map[string]any)
@@ -186,7 +187,7 @@ func (o *customObject) workloads(at origin) []workload {
 		t := &o.pods.Templates[i]
 		w := newWorkload(at, o.Kind, o.APIVersion, o, t.Pod)
 		w.perReplica, w.scale, w.claims = t.PerReplica, t.Scale, t.Claims
-		// A product that does not fit in an int is above any limit.
+		// If the product does not fit into an int, the largest number is used, which is above any limit.
 		w.count, w.countPath = int(min(float64(t.Replicas)*float64(t.PerReplica), 1<<53)), t.CountPath
 		if labels := t.IndexLabels; labels != nil {
 			w.indexLabels = func(_ string, index int) map[string]string { return labels(index) }
@@ -196,7 +197,8 @@ func (o *customObject) workloads(at origin) []workload {
 	return list
 }
 
-// addCustom adds the workloads of an object, unless the input has pods of the object, or objects between the object and its pods.
+// addCustom adds the workloads of an object. It adds none if the input already has pods of the object, or objects between the object and
+// its pods.
 func (l *loader) addCustom(e entry[*customObject], owners *ownership, add func(w workload, present int)) {
 	o := e.object
 	group, _, _ := strings.Cut(o.APIVersion, "/")
@@ -215,8 +217,8 @@ func (l *loader) addCustom(e entry[*customObject], owners *ownership, add func(w
 	}
 }
 
-// containerList matches the list of containers that a pod template has. It does not match in the middle of a string, where quotes
-// are escaped.
+// containerList matches the beginning of the list of containers in a pod template. It does not match inside a JSON string, because quotes
+// are escaped there.
 var containerList = regexp.MustCompile(`"containers"\s*:\s*\[`)
 
 // podMakers returns kinds whose controllers make pods although the objects contain no pod templates.
@@ -235,8 +237,8 @@ func podMakers() []string {
 	}
 }
 
-// makesPods reports whether an object of a skipped kind seems to create pods. An object that has a controller, like a Revision of Knative,
-// does not count, because its owner is the workload to report.
+// makesPods reports whether an object of a skipped kind seems to create pods. It returns false for an object that has a controller, like a
+// Revision of Knative, because the owner is the workload that must be reported.
 func makesPods(d document) bool {
 	if !slices.Contains(podMakers(), d.groupKind.String()) && !containerList.Match(d.text) {
 		return false

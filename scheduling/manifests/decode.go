@@ -15,20 +15,20 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests/internal/doctree"
 )
 
-// document is an object that was found but not decoded.
+// document is an object in the input that has not been decoded yet.
 type document struct {
 	origin     origin
 	groupKind  groupKind
 	apiVersion string
 	kind       kind
-	// older is true if the version of the document is older than the version that is read for its kind.
+	// older is true if the document's API version is older than the version in which this package reads the kind.
 	older bool
-	// version is the version in apiVersion.
+	// version is the part of the field apiVersion after the group.
 	version string
 	text    []byte
 }
 
-// objectKey identifies an object that may occur only once.
+// objectKey identifies an object. The input may have only one object with the same key.
 type objectKey struct {
 	groupKind
 	namespace, name string
@@ -97,7 +97,7 @@ func (l *loader) readObject(o origin, h header, text []byte) {
 	}
 }
 
-// unknownVersion explains why an object can't be read.
+// unknownVersion explains why an object can't be read whose kind or version is unknown.
 func (l *loader) unknownVersion(d document) string {
 	versions := slices.Sorted(maps.Keys(d.kind.converted))
 	if d.kind.version != "" {
@@ -135,7 +135,7 @@ type pointer[T any] interface {
 	decodable
 }
 
-// decodeInto returns the decoder of a kind. place returns the list in which its objects are kept.
+// decodeInto returns the decoder of a kind. The function place returns the list to which the decoder adds the objects.
 func decodeInto[P pointer[T], T any](place func(*objects) *[]entry[P]) func(*loader, document) {
 	return func(l *loader, d document) {
 		object := P(new(T))
@@ -151,7 +151,7 @@ func decodeInto[P pointer[T], T any](place func(*objects) *[]entry[P]) func(*loa
 	}
 }
 
-// fill decodes a document into the empty object, and reports whether the object must be kept.
+// fill decodes a document into the empty object, and reports whether the caller must add the object to the objects of its kind.
 func (l *loader) fill(d document, object decodable) bool {
 	strict, err := decodeStrict(d.text, object)
 	if err != nil {
@@ -167,8 +167,8 @@ func (l *loader) fill(d document, object decodable) bool {
 	return true
 }
 
-// decodeStrict decodes an object, and returns unknown and repeated fields as a list of errors. It refuses quantities that would take
-// minutes to parse before it reads them.
+// decodeStrict decodes an object, and returns unknown and repeated fields as a list of errors. Before it decodes the object, it refuses
+// quantities that would take minutes to parse.
 func decodeStrict(text []byte, object any) ([]error, error) {
 	if err := quantities.CheckJSON(text, reflect.TypeOf(object)); err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func decodeStrict(text []byte, object any) ([]error, error) {
 	return sigsjson.UnmarshalStrict(text, object)
 }
 
-// undecodable records a problem for each field of the object that has the wrong type, or for the place where its syntax is broken.
+// undecodable records a problem for each field of the object that has the wrong type, or for the position of a syntax error.
 func (l *loader) undecodable(d document, into reflect.Type, err error) {
 	if l.problems.full() {
 		return
@@ -202,7 +202,7 @@ func (l *loader) undecodable(d document, into reflect.Type, err error) {
 	}
 }
 
-// nameOf returns "Kind namespace/name", as far as the text contains these.
+// nameOf returns "Kind namespace/name" for messages. It leaves out the parts that the text does not contain.
 func (l *loader) nameOf(d document) string {
 	root, _ := l.tree(d.origin)
 	if root == nil {
@@ -222,7 +222,8 @@ func (l *loader) nameOf(d document) string {
 	return strings.TrimSpace(d.groupKind.kind + " " + qualifiedName(&meta))
 }
 
-// accept completes the metadata of an object. It refuses the object if it has no valid name or exists already.
+// accept completes the metadata of an object. It refuses the object if its name is not valid, or if the input already has an object with
+// the same key.
 func (l *loader) accept(d document, object decodable) bool {
 	object.SetManagedFields(nil) // planning does not use managed fields, which are often more than half of an object
 	if d.kind.ours {
@@ -230,7 +231,7 @@ func (l *loader) accept(d document, object decodable) bool {
 			Group: d.groupKind.group, Version: d.keptVersion(), Kind: d.groupKind.kind,
 		})
 	} else {
-		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // like typed clients, which return objects without apiVersion and kind
+		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // typed clients also return objects without apiVersion and kind
 	}
 	switch {
 	case !d.kind.namespaced:
@@ -287,8 +288,8 @@ func (l *loader) canonical(g groupKind) groupKind {
 	return g
 }
 
-// generateName returns a name with the prefix in metadata.generateName. The API server appends five random characters; this function
-// appends the lowest free number.
+// generateName returns a name with the prefix in metadata.generateName. The API server appends five random characters to the prefix. This
+// function appends the lowest number that makes the name unique.
 func (l *loader) generateName(d document, object metav1.Object) string {
 	key := objectKey{l.canonical(d.groupKind), object.GetNamespace(), ""}
 	for i := l.generated[objectKey{key.groupKind, key.namespace, object.GetGenerateName()}]; ; i++ {

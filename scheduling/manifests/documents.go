@@ -36,7 +36,7 @@ func (l *loader) readSource(source int) {
 	}
 }
 
-// longLine returns the position of the first line that is too long, or -1 if no line is.
+// longLine returns the position of the first line that is too long, or -1 if no line is too long.
 func longLine(data []byte, at doctree.Span) int {
 	for pos := at.Start; at.End-pos > doctree.MaxLine; {
 		end := bytes.LastIndexByte(data[pos:pos+doctree.MaxLine], '\n')
@@ -56,7 +56,8 @@ func byteOrderMark(data []byte) []byte {
 	return nil
 }
 
-// nextDocument returns the end of the document that starts at start: the line of the next separator, which belongs to the next document.
+// nextDocument returns the end of the document that starts at the position start. The document ends at the line with the next separator,
+// and this line belongs to the next document.
 func nextDocument(data []byte, start int) int {
 	for pos := start; ; {
 		next := bytes.Index(data[pos:], []byte("\n---"))
@@ -84,8 +85,8 @@ func isBlank(text []byte) bool {
 	return true
 }
 
-// isJSON distinguishes JSON from YAML that also starts with a brace: in JSON, the brace is followed by a name in double quotes, or by
-// nothing.
+// isJSON distinguishes JSON from YAML that also starts with a brace. In JSON, a name in double quotes follows the first brace, or the
+// object is empty.
 func isJSON(text []byte) bool {
 	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("---")), " \t\r\n")
 	if len(text) == 0 || text[0] != '{' {
@@ -95,7 +96,8 @@ func isJSON(text []byte) bool {
 	return len(text) > 0 && (text[0] == '"' || text[0] == '}')
 }
 
-// malformedAt records a document that could not be read, at the line of the byte at offset.
+// malformedAt records a problem with a document that could not be read. The problem has the number of the line that contains the byte at
+// offset.
 func (l *loader) malformedAt(o origin, offset int, err error) {
 	if l.problems.full() {
 		return
@@ -164,7 +166,7 @@ var (
 const kindKustomization = "Kustomization"
 
 // toolFile returns why the file is not read and what to do instead, if it belongs to a tool that writes manifests and the document is not a
-// Kubernetes object. Otherwise it returns "".
+// Kubernetes object. It returns "" for all other documents.
 func toolFile(name string, h header) string {
 	dir, base := filepath.Dir(name), strings.ToLower(filepath.Base(name))
 	group, _, _ := strings.Cut(h.apiVersion, "/")
@@ -175,7 +177,7 @@ func toolFile(name string, h header) string {
 	}
 	stem := strings.TrimSuffix(strings.TrimSuffix(base, ".yaml"), ".yml")
 	switch {
-	case stem == base: // the name of a stream, or a file that is not YAML
+	case stem == base: // base is the name of a stream, or of a file that is not YAML
 		return ""
 	case stem == "kustomization":
 		return "it lists files for Kustomize and is no object; plan what \"kubectl kustomize " + dir + "\" prints"
@@ -230,8 +232,8 @@ func explainJSON(text []byte, start int, err error) error {
 	return err
 }
 
-// readJSONObject reads the object at o: a list or a single object. A list passes the kind of its items to items that don't state their own
-// kind, as in a PodList.
+// readJSONObject reads the object at the position o, which is a list or a single object. A list passes the kind of its items to items that
+// don't state their own kind, as in a PodList.
 func (l *loader) readJSONObject(o origin, inherited header) {
 	data := l.sources[o.source].Data
 	s := doctree.JSONScanner{Data: data, End: o.at.End, MaxDepth: l.limits.Depth}
@@ -293,7 +295,8 @@ func (l *loader) readJSONItems(o origin, items doctree.Span, inherited header) {
 	}
 }
 
-// scalarText decodes a JSON string; for other values it leaves into unchanged, so that the field is later refused as missing.
+// scalarText decodes a JSON string. If the value is not a string, it does not change the target into, so that the field is later refused as
+// missing.
 func scalarText(data []byte, at doctree.Span, into *string) error {
 	if data[at.Start] != '"' {
 		return nil

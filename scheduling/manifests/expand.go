@@ -56,7 +56,7 @@ func templateHash(template *corev1.PodTemplateSpec) string {
 func (l *loader) expand() {
 	list := l.workloadsToExpand()
 	slices.SortStableFunc(list, func(a, b workload) int {
-		// StatefulSets stay first: see workloadsToExpand.
+		// StatefulSets come before other kinds: see workloadsToExpand.
 		return cmp.Or(kindOrder(a.kind)-kindOrder(b.kind), strings.Compare(a.kind, b.kind), compareNames(a.object, b.object))
 	})
 	if !l.countReplicas(list) {
@@ -77,7 +77,8 @@ func kindOrder(kind string) int {
 	return len(kinds)
 }
 
-// countReplicas refuses the workload with which the number of pods exceeds Limits.Replicas, before any pod is made.
+// countReplicas adds up the replicas of the workloads before any pod is made. It refuses the first workload with which the sum exceeds
+// Limits.Replicas.
 func (l *loader) countReplicas(list []workload) bool {
 	total := 0
 	for i := range list {
@@ -95,7 +96,7 @@ func (l *loader) countReplicas(list []workload) bool {
 // podPrefix is the beginning of the names of a workload's pods.
 type podPrefix struct{ namespace, prefix string }
 
-// expandWorkload creates the pods of one workload. given is the number of pods in the input.
+// expandWorkload creates the pods of one workload. The parameter given is the number of pods in the input.
 func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given int) {
 	if w.template == nil || w.count == 0 {
 		return
@@ -110,7 +111,7 @@ func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given 
 	namespace, prefix := w.object.GetNamespace(), l.freePrefix(w, prefixes, given)
 	shared := joinLabels(w.template.Labels, w.labels)
 	owners := []metav1.OwnerReference{w.owner}
-	// Pods of one workload share memory for their common parts, so a snapshot must not be changed.
+	// Pods of one workload share memory for their common parts, so callers must not change the pods of a snapshot.
 	pods := make([]corev1.Pod, w.count)
 	l.objects.pods = slices.Grow(l.objects.pods, w.count)
 	for i := range pods {
@@ -132,8 +133,9 @@ func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given 
 	}
 }
 
-// freePrefix returns the workload's name, followed by its kind as often as necessary to make its pods' names different from those of all
-// other pods. A number follows the prefix, so two prefixes can give the same name only if they are equal.
+// freePrefix returns the prefix for the names of the workload's pods. It is the workload's name, followed by its kind as often as necessary
+// to make these names different from the names of all other pods. A number follows the prefix, so two prefixes can give the same name only
+// if they are equal.
 func (l *loader) freePrefix(w *workload, prefixes map[podPrefix]bool, given int) string {
 	namespace, name := w.object.GetNamespace(), w.object.GetName()
 	for ; ; name += "-" + strings.ToLower(w.kind) {
@@ -182,7 +184,7 @@ func (l *loader) addReplicaSet(w *workload) {
 	w.owner = ownerReference("apps/v1", kindReplicaSet, set.Name, set)
 }
 
-// joinLabels returns base together with more; it returns base itself if more is empty.
+// joinLabels returns a map with the labels of both maps. If the map more is empty, it returns the map base itself.
 func joinLabels(base, more map[string]string) map[string]string {
 	if len(more) == 0 {
 		return base
@@ -202,12 +204,13 @@ const (
 // ownership says which objects of the input have pods, ReplicaSets or Jobs in the input. Objects are identified by kind and name, because a
 // dump without UIDs still contains the names of owners.
 type ownership struct {
-	// count is how many pods of the input name the owner.
+	// count has, for each owner, the number of pods in the input that name this owner.
 	count map[objectKey]int
 	// orphans are pods whose owner is a ReplicaSet or Job that the input lacks. The key has the owner's kind, and the owner's name without
-	// its last part: the name of the Deployment or CronJob that would have created the owner.
+	// its last part. This is the name of the Deployment or CronJob that would have created the owner.
 	orphans map[objectKey][]*corev1.Pod
-	// running are Deployments with a ReplicaSet in the input that has or wants pods; jobs are CronJobs with Jobs.
+	// running are Deployments with a ReplicaSet in the input that has pods or has spec.replicas above 0. jobs are CronJobs with Jobs in the
+	// input.
 	running, jobs map[objectKey]bool
 	// members are the owners of pods of the input and of objects that make pods, by owner references and labels.
 	members map[objectKey]bool
@@ -233,7 +236,7 @@ func (l *loader) ownership() *ownership {
 	}
 	for _, e := range l.objects.replicaSets {
 		if replicas(e.object.Spec.Replicas) == 0 && own.pods(groupApps, kindReplicaSet, e.object) == 0 {
-			continue // an old revision, kept for rollbacks
+			continue // this ReplicaSet is an old revision, which is only needed for rollbacks
 		}
 		for _, ref := range e.object.OwnerReferences {
 			own.running[ownerKey(e.object, ref)] = true
@@ -260,7 +263,8 @@ func (l *loader) noteMembers(own *ownership) {
 			}
 		}
 	}
-	// Labels count only on objects with owner references: manifests may have the label too, but only controllers set owner references.
+	// Labels are read only on objects with owner references. Manifests that people write may have the same labels, but only controllers set
+	// owner references.
 	note := func(object metav1.Object) {
 		for _, ref := range object.GetOwnerReferences() {
 			own.members[ownerKey(object, ref)] = true
@@ -289,7 +293,7 @@ func (l *loader) noteMembers(own *ownership) {
 	}
 }
 
-// hasMembers reports whether the input has pods of the owner, or objects between it and its pods.
+// hasMembers reports whether the input has pods of the owner, or objects between the owner and its pods.
 func (own *ownership) hasMembers(owner objectKey) bool { return own.members[owner] }
 
 func ownerKey(object metav1.Object, ref metav1.OwnerReference) objectKey {
@@ -317,8 +321,8 @@ func (own *ownership) hasReplicaSets(d *appsv1.Deployment) bool {
 	return own.running[keyOf(groupApps, kindDeployment, d)]
 }
 
-// podsOfDeployment counts the pods of a Deployment whose ReplicaSets are not in the input: their owner's name starts with the Deployment's
-// name, and the Deployment selects them.
+// podsOfDeployment counts the pods of a Deployment whose ReplicaSets are not in the input. Such a pod has an owner whose name starts with
+// the Deployment's name, and the Deployment selects the pod.
 func (own *ownership) podsOfDeployment(d *appsv1.Deployment) int {
 	count := own.pods(groupApps, kindDeployment, d)
 	selector := deploymentSelector(d)
@@ -330,7 +334,7 @@ func (own *ownership) podsOfDeployment(d *appsv1.Deployment) int {
 	return count
 }
 
-// hasJobs reports whether the input has a Job of a CronJob, or a pod of a Job named after it.
+// hasJobs reports whether the input has a Job of the CronJob, or a pod of a Job whose name starts with the CronJob's name.
 func (own *ownership) hasJobs(c *batchv1.CronJob) bool {
 	return own.jobs[keyOf(groupBatch, kindCronJob, c)] || len(own.orphans[keyOf(groupBatch, kindJob, c)]) > 0
 }
@@ -343,8 +347,8 @@ func stem(name string) string {
 	return name
 }
 
-// deploymentSelector selects the pods of a Deployment. Without a selector, as old API versions allow, the labels of its template are the
-// selector. An invalid selector matches nothing.
+// deploymentSelector selects the pods of a Deployment. If the Deployment has no selector, which old API versions allow, the labels of its
+// template are the selector. An invalid selector matches no pod.
 func deploymentSelector(d *appsv1.Deployment) labels.Selector {
 	if d.Spec.Selector == nil {
 		return labels.SelectorFromSet(d.Spec.Template.Labels)

@@ -11,7 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// gangs returns the gangs of pending and bound pods. Groups without a minimum number of pods and without a domain are not gangs.
+// gangs returns the gangs of pending and bound pods. A group that has neither a minimum number of pods nor a topology constraint is not a
+// gang.
 func (l *loader) gangs(s *scheduling.Snapshot) []scheduling.Gang {
 	b := &gangReader{
 		l: l, reader: podgroups.NewReader(l.opts.InferGangs).WithTiers(l.opts.VolcanoTiers), known: map[podgroups.Key]*podgroups.Object{},
@@ -55,14 +56,15 @@ type gangReader struct {
 	l      *loader
 	reader *podgroups.Reader
 	known  map[podgroups.Key]*podgroups.Object
-	// first is, for each group, its description by its first member.
+	// first has, for each group, the group as its first member names it.
 	first   map[podgroups.Key]podgroups.Named
 	members map[podgroups.Key][]podgroups.Member
-	// origins are the positions of the pods in the input; nil until originOf is called.
+	// origins has the position of each pod in the input. It is nil until originOf is called.
 	origins map[scheduling.PodKey]origin
 }
 
-// add makes the pod a member of a group: the first of the groups that it names whose description is known.
+// add makes the pod a member of a group. This is the first group among the groups that the pod names for which an object exists, or which
+// needs no object.
 func (b *gangReader) add(pod *corev1.Pod) {
 	group := b.l.groupOfPod[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}]
 	for _, named := range b.reader.NamedIn(pod, group) {
@@ -97,7 +99,7 @@ func (b *gangReader) missing(pod *corev1.Pod, object podgroups.Key) {
 	})
 }
 
-// originOf returns the position in the input of the pod, or of the workload that the pod is made from.
+// originOf returns the position of the pod in the input. For a pod that is made from a workload, it returns the position of the workload.
 func (b *gangReader) originOf(pod *corev1.Pod) origin {
 	if b.origins == nil {
 		b.origins = make(map[scheduling.PodKey]origin, len(b.l.objects.pods))
@@ -108,7 +110,7 @@ func (b *gangReader) originOf(pod *corev1.Pod) origin {
 	return b.origins[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}]
 }
 
-// gangs returns the groups in the order of their names.
+// gangs returns the gangs that are made from the groups, in the order of the groups' names.
 func (b *gangReader) gangs() []scheduling.Gang {
 	keys := make([]podgroups.Key, 0, len(b.first))
 	for key := range b.first {
@@ -152,7 +154,7 @@ func keyOfGroup(o *podgroups.Object) podgroups.Key {
 	return podgroups.Key{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
-// originWhere returns the position in the input of the first PodGroup for which the function is returns true.
+// originWhere returns the position in the input of the first PodGroup that satisfies the condition.
 func (b *gangReader) originWhere(is func(*podgroups.Object) bool) origin {
 	for _, e := range b.l.objects.podGroups {
 		if is(&e.object.Object) {

@@ -17,15 +17,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Objects of all generations of the node autoscaling API are converted to v1, and keep their identity: an object of v1alpha5 and another
-// object may have the same name.
+// Objects of all generations of the node autoscaling API are converted to v1. A converted object keeps the identity of its generation,
+// because an object of v1alpha5 and an object of a later generation may have the same name.
 
-// only is a map with one entry: the version that is converted, with its decoder.
+// only returns a map with one entry: from the API version that is converted to the decoder of this version.
 func only(version string, decode func(*loader, document)) map[string]func(*loader, document) {
 	return map[string]func(*loader, document){version: decode}
 }
 
-// decodeOlder makes the decoder of a kind that is converted.
+// decodeOlder returns the decoder of an older kind, whose objects are converted to v1.
 func decodeOlder(empty func() kinds.Object) func(*loader, document) {
 	return func(l *loader, d document) {
 		if l.opts.Oldest == v1.Version || l.opts.Oldest == v1beta1.Version && d.version != v1beta1.Version {
@@ -97,7 +97,7 @@ func (l *loader) keepConverted(e entry[kinds.Object], b kinds.Born) {
 	}
 }
 
-// converted records a warning of a conversion or of its result: a problem if its severity is error, otherwise a warning.
+// converted records a warning that a conversion or the check of its result has returned. If the severity is error, it records a problem.
 func (l *loader) converted(e entry[kinds.Object], w conversion.Warning) {
 	o := e.origin
 	kind, name, _ := strings.Cut(w.Object, "/")
@@ -112,7 +112,7 @@ func (l *loader) converted(e entry[kinds.Object], w conversion.Warning) {
 	l.warn(o, remark{code: WarningCode(w.Code), kind: kind, name: name, path: w.Path, message: w.Message, detail: w.Message})
 }
 
-// seedEmptiness sets the time since which a v1alpha5 node is empty; its Node has the time in an annotation.
+// seedEmptiness sets the time since which a v1alpha5 node is empty. It reads the time from an annotation of the Node.
 func seedEmptiness(n *scheduling.Node) {
 	if n.Pool.Generation != v1.GenerationV1Alpha5 || n.Object == nil || n.Claim == nil || !n.Claim.Status.LastPodEventTime.IsZero() {
 		return
@@ -144,7 +144,8 @@ func (l *loader) oldNames() {
 	}
 }
 
-// firstGenerationInUse reports whether the v1alpha5 label can have an effect: if a pool was created as v1alpha5, or a node has the label.
+// firstGenerationInUse reports whether the v1alpha5 label can have an effect. This is the case if a pool was created as v1alpha5, or if a
+// node has the label.
 func (l *loader) firstGenerationInUse() bool {
 	for _, e := range l.objects.nodePools {
 		if e.born == v1.GenerationV1Alpha5 {
@@ -177,8 +178,8 @@ func (l *loader) renameDoNotEvict(o origin, kind, name, path string, meta *metav
 	})
 }
 
-// askedForProvisioner returns the field in which a pod selects nodes of a Provisioner, or spreads over them, or "" if there is none.
-// Requirements that the label is absent, or has other values than the listed ones, don't count.
+// askedForProvisioner returns the field in which a pod selects nodes of a Provisioner, or spreads over these nodes. It returns "" if no
+// field does so. It ignores requirements with the operators DoesNotExist and NotIn.
 func askedForProvisioner(spec *corev1.PodSpec) string {
 	const key = v1alpha5.ProvisionerNameLabelKey
 	if _, ok := spec.NodeSelector[key]; ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// splitPath cuts "spec.containers[0].requests[cpu]" into spec, containers, 0, requests, cpu. A step in brackets may contain dots.
+// splitPath cuts "spec.containers[0].requests[cpu]" into spec, containers, 0, requests, cpu. A key in brackets may contain dots.
 func splitPath(path string) []string {
 	var steps []string
 	for path != "" {
@@ -95,7 +95,7 @@ type typeDiagnosis struct {
 	merges mergeBudget
 }
 
-// maxDiagnosisSteps limits the work on a document that consists of aliases.
+// maxDiagnosisSteps is the largest number of steps of a diagnosis. The limit is needed for documents with many YAML aliases.
 const maxDiagnosisSteps = 200_000
 
 func (d *typeDiagnosis) visit(n *yaml.Node, t reflect.Type, path string, line, depth int) {
@@ -173,7 +173,7 @@ func (d *typeDiagnosis) add(path string, line int, message string) {
 	d.found = append(d.found, WrongField{path, line, message})
 }
 
-// leaf tries to decode one value on its own, and records the error if that fails.
+// leaf decodes one value without the rest of the document, and records the error if the decoding fails.
 func (d *typeDiagnosis) leaf(n *yaml.Node, t reflect.Type, path string, line int) {
 	w := JSONWriter{Limit: mostBytes, MaxDepth: mostDepth}
 	if err := w.Write(n, 0); err != nil {

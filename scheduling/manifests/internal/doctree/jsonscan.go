@@ -203,7 +203,7 @@ func JSONTree(data []byte, at Span, line, maxDepth int) *yaml.Node {
 
 type jsonTreeParser struct {
 	JSONScanner
-	// line is the line of the byte at position counted. It is computed for ascending positions.
+	// line is the number of the line that contains the byte at the position counted. The method lineAt computes it for ascending positions.
 	line, counted int
 }
 
@@ -222,7 +222,7 @@ func (p *jsonTreeParser) node(at Span) *yaml.Node {
 		n.Tag = "!!null"
 		return n
 	}
-	// An error is ignored: it ends the iteration early, and the tree contains the values before it.
+	// Errors are ignored. An error ends the iteration early, and the tree contains only the values before the error.
 	switch text[0] {
 	case '{':
 		n.Kind, n.Tag = yaml.MappingNode, "!!map"

@@ -15,8 +15,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// YAML is read as by kubectl: as a notation of JSON. The parser returns nodes with line numbers. The nodes are written as JSON, which is
-// then decoded like any other JSON. Unquoted words follow YAML 1.1, where yes, no, on and off are booleans, as in the API server's clients.
+// YAML is read as kubectl reads it: as another notation for JSON. The parser returns nodes with line numbers. The nodes are written as
+// JSON, and this JSON is then decoded. Unquoted words follow YAML 1.1, where yes, no, on and off are booleans, as in the API server's
+// clients.
 
 // ErrAliases is the error for a document whose aliases unfold to far more data than the document contains.
 var ErrAliases = errors.New("the aliases in the document unfold to far more data than the document holds")
