@@ -23,7 +23,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// groupKind is a kind, for all of its versions.
+// groupKind identifies a kind of objects in all of its API versions.
 type groupKind struct{ group, kind string }
 
 // String is "Kind" or "Kind.group".
@@ -69,17 +69,17 @@ type objects struct {
 	nodeClaims             []entry[*v1.NodeClaim]
 	nodeOverlays           []entry[*v1.NodeOverlay]
 	nodeClasses            []entry[kinds.NodeClass]
-	// custom are objects of Options.Workloads.
+	// custom are objects of the kinds in Options.Workloads.
 	custom []entry[*customObject]
 	// older are objects of the node autoscaling API of generations before v1, until they are converted.
 	older []entry[kinds.Object]
 }
 
-// entry is an object and where it was found.
+// entry is an object of the input, and the position where it was found.
 type entry[T any] struct {
 	object T
 	origin origin
-	// born is the generation of a pool, claim or node class; empty means the current one.
+	// born is the generation in which a pool, claim or node class was created. Empty means the current generation.
 	born v1.Generation
 }
 
@@ -90,21 +90,21 @@ func poolKeyOf(e entry[*v1.NodePool]) v1.PoolKey {
 
 // kind says how objects of a kind are read.
 type kind struct {
-	// version is the version that is read; the fields that matter for planning are the same in older versions.
+	// version is the API version that is read. In the versions in older, the fields that planning uses are the same.
 	version string
 	older   []string
-	// namespaced says that the kind's objects have a namespace; a namespace is removed from objects of other kinds.
+	// namespaced says that the kind's objects have a namespace. From objects of kinds without namespaces, the loader removes a namespace.
 	namespaced bool
-	// ours says that objects keep apiVersion and kind, because the file format of the kind needs them.
+	// ours says that decoded objects of the kind keep the fields apiVersion and kind, because the file format of the kind needs them.
 	ours bool
 	// nodeClass says that the kind's objects are node classes.
 	nodeClass bool
-	// upgrade changes an object of an older version whose meaning differs in the current one; may be nil.
+	// upgrade changes an object of an older version if the object has another meaning in the current version. It may be nil.
 	upgrade func(object any)
-	// decode decodes an object and keeps it.
+	// decode decodes an object and adds it to the loader's objects.
 	decode func(l *loader, d document)
-	// converted has the versions with other fields than version, each with its decoder. Their objects are collected and then converted
-	// together.
+	// converted has a decoder for each API version whose fields differ from the fields of version. The objects of these versions are
+	// collected and then converted together.
 	converted map[string]func(l *loader, d document)
 }
 
@@ -157,7 +157,7 @@ func knownKinds() map[groupKind]kind {
 		{"scheduling.k8s.io", "PriorityClass"}: {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*schedulingv1.PriorityClass] { return &o.priorityClasses })},
 		{"node.k8s.io", "RuntimeClass"}:        {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*nodev1.RuntimeClass] { return &o.runtimeClasses })},
 
-		// v1alpha1 has the same fields.
+		// The version v1alpha1 of CapacityBuffer has the same fields.
 		{autoscalingv1beta1.Group, autoscalingv1beta1.KindCapacityBuffer}: {
 			version: autoscalingv1beta1.Version, older: []string{"v1alpha1"}, upgrade: upgradeBuffer, namespaced: true, ours: true,
 			decode: decodeInto(func(o *objects) *[]entry[*autoscalingv1beta1.CapacityBuffer] { return &o.capacityBuffers }),
@@ -177,7 +177,8 @@ func knownKinds() map[groupKind]kind {
 	}
 }
 
-// upgradeBudget removes an empty selector of a budget, which selected no pods in the old version and would select all pods now.
+// upgradeBudget removes an empty selector from a PodDisruptionBudget. In the old version, an empty selector selects no pods, but in the
+// current version it would select all pods.
 func upgradeBudget(object any) {
 	budget, ok := object.(*policyv1.PodDisruptionBudget)
 	if ok && budget.Spec.Selector != nil && len(budget.Spec.Selector.MatchLabels)+len(budget.Spec.Selector.MatchExpressions) == 0 {
@@ -194,7 +195,7 @@ func upgradeBuffer(object any) {
 
 // The caller defines the kinds of node classes: Options.Kinds lists the kinds and their versions.
 
-// addCloudKinds adds the kinds of Options.Kinds to those that planning reads. Kinds that are already known stay unchanged.
+// addCloudKinds adds the kinds of Options.Kinds to the kinds that planning reads. It does not change kinds that are already known.
 func (l *loader) addCloudKinds() {
 	own := knownKinds()
 	added := make(map[groupKind]kind)
@@ -223,7 +224,7 @@ func (l *loader) addCloudKinds() {
 	}
 }
 
-// decodeNodeClass makes the decoder of a kind of node class.
+// decodeNodeClass returns the decoder of a kind of node class.
 func decodeNodeClass(empty func() kinds.NodeClass) func(*loader, document) {
 	return func(l *loader, d document) {
 		object := empty()
@@ -264,7 +265,7 @@ func classKeyOf(e entry[kinds.NodeClass]) classKey {
 	return classKey{kindOf(e.object), cmp.Or(e.born, v1.GenerationV1), e.object.GetName()}
 }
 
-// sortNodeClasses sorts node classes by name, and those of one name by kind.
+// sortNodeClasses sorts node classes by name, and node classes with the same name by kind.
 func sortNodeClasses(entries []entry[kinds.NodeClass]) {
 	slices.SortStableFunc(entries, func(a, b entry[kinds.NodeClass]) int {
 		return cmp.Or(compareNames(a.object, b.object), strings.Compare(classKeyOf(a).String(), classKeyOf(b).String()))

@@ -125,17 +125,17 @@ func Load(sources []Source, opts Options) (*Result, error) {
 	return result, nil
 }
 
-// loader is the state of one Load.
+// loader has the state of one call of Load.
 type loader struct {
 	opts    Options
 	limits  Limits
 	sources []Source
-	// firstLive is the index of the first source of a running cluster; it is the number of sources if no source is of a running cluster.
-	// Sources of Options.Former are before endFormer.
+	// firstLive is the index of the first source of a running cluster, or the number of sources if no source is of a running cluster. The
+	// index of a source of Options.Former is less than endFormer.
 	firstLive, endFormer int
 	kinds                map[groupKind]kind
 	// strictGroups are the API groups of node autoscaling itself. Skipping an object of these groups would change the plan without a
-	// warning, so an unknown kind or version of them is refused.
+	// warning, so an unknown kind or version in these groups is refused.
 	strictGroups map[string]bool
 	objects      objects
 	seen         map[objectKey]origin
@@ -148,7 +148,7 @@ type loader struct {
 	skipped   map[string]int
 	podMakers map[string]int
 	scaled    []ScaledWorkload
-	// scalers are the autoscalers by their targets; custom are the kinds of Options.Workloads.
+	// scalers has the autoscalers by their targets. custom has the kinds in Options.Workloads.
 	scalers map[objectKey]scaler
 	custom  map[groupKind]*WorkloadKind
 	count   int
@@ -157,7 +157,7 @@ type loader struct {
 	groupOfTemplate map[*corev1.PodSpec]string
 	// unfolded is the size of the JSON that YAML documents were converted to, in bytes.
 	unfolded int64
-	// parsed is the last document that was parsed again to find a line.
+	// parsed is the last text that was parsed again to find the line of a message.
 	parsed parsedOrigin
 }
 
@@ -190,7 +190,7 @@ func newLoader(sources []Source, opts Options) *loader {
 	}
 	l.problems.limit = max(1, l.limits.Problems)
 	// The sources are sorted, because results must not depend on the order of the caller's input, for example which of two messages comes
-	// first. Objects of a running cluster come last; they are left out if another source has them.
+	// first. Objects of a running cluster come last, because such an object is left out if another source has the same object.
 	l.sources = slices.Concat(inOrder(sources), inOrder(opts.Former), inOrder(opts.Live))
 	l.firstLive, l.endFormer = len(sources), len(sources)+len(opts.Former)
 	return l
@@ -217,7 +217,7 @@ func (l *loader) checkSize() bool {
 	return true
 }
 
-// problem records a problem of the object at o; path may be empty.
+// problem records a problem of the object at the position o. The path may be empty.
 func (l *loader) problem(o origin, code ProblemCode, object, path, message string) {
 	if l.problems.full() {
 		return
@@ -225,10 +225,10 @@ func (l *loader) problem(o origin, code ProblemCode, object, path, message strin
 	l.problems.add(&Problem{Position: l.position(o, path), Code: code, Object: object, Path: path, Message: message})
 }
 
-// remark is the content of a warning; warnings of one code, kind, path and detail are merged into one.
+// remark is the content of a warning. Warnings with the same code, kind, path and detail are merged into one warning.
 type remark struct {
 	code WarningCode
-	// kind and name identify the object; name is "namespace/name" or "name".
+	// kind and name identify the object. The name has the form "namespace/name" or "name".
 	kind, name string
 	path       string
 	message    string
@@ -260,7 +260,7 @@ const (
 	DefaultMaxProblems = 100
 )
 
-// maxWarnings bounds the warnings of one load after equal warnings were merged.
+// maxWarnings is the largest number of warnings of one call of Load, after equal warnings have been merged.
 const maxWarnings = 1000
 
 // Limits restrict the input of Load. All values are used as given: start from DefaultLimits.

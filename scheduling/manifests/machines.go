@@ -18,8 +18,8 @@ type machine struct {
 	kind  string
 }
 
-// machines joins Nodes with their NodeClaims, sorted by name: by provider ID, else by the node name in the claim, else by equal names if
-// one of the two has no provider ID yet.
+// machines joins Nodes with their NodeClaims, and returns them sorted by name. A Node and a NodeClaim belong together if they have the same
+// provider ID, or if the claim's status names the node. If one of the two has no provider ID yet, equal names are sufficient.
 func (l *loader) machines() []machine {
 	claims := l.indexClaims()
 	list := make([]machine, 0, len(l.objects.nodes)+len(l.objects.nodeClaims))
@@ -65,8 +65,8 @@ type claimIndex struct {
 	taken                      map[*v1.NodeClaim]bool
 }
 
-// indexClaims makes the index of the input's claims. It refuses provider IDs that two objects of a kind share, because one instance would
-// count twice.
+// indexClaims makes the index of the input's claims. If two Nodes or two NodeClaims have the same provider ID, it records a problem,
+// because one instance would count twice.
 func (l *loader) indexClaims() *claimIndex {
 	index := &claimIndex{
 		byProvider: make(map[string]*v1.NodeClaim), byNode: make(map[string]*v1.NodeClaim),
@@ -123,7 +123,8 @@ func (c *claimIndex) sameName(node *corev1.Node) *v1.NodeClaim {
 	return unlessOther(c.byName[node.Name], node)
 }
 
-// unlessOther returns the claim, or nil if claim and node have provider IDs: these differ, so they belong to different instances.
+// unlessOther returns the claim, or nil if both claim and node have provider IDs. These provider IDs differ, so claim and node belong to
+// different instances.
 func unlessOther(claim *v1.NodeClaim, node *corev1.Node) *v1.NodeClaim {
 	if claim != nil && claim.Status.ProviderID != "" && node.Spec.ProviderID != "" {
 		return nil

@@ -38,7 +38,7 @@ type podGroup struct {
 	groupKind groupKind
 }
 
-// addGroupKinds adds the kinds of pod groups.
+// addGroupKinds adds the kinds of objects that describe pod groups to the kinds that planning reads.
 func addGroupKinds(kinds map[groupKind]kind) {
 	for _, k := range []struct {
 		groupKind
@@ -57,7 +57,8 @@ func addGroupKinds(kinds map[groupKind]kind) {
 	}
 }
 
-// decodePodGroup keeps an object that describes a pod group. Fields that planning does not use may have any value.
+// decodePodGroup decodes an object that describes a pod group, and adds it to the loader's objects. Fields that planning does not use may
+// have any value.
 func decodePodGroup(l *loader, d document) {
 	object := &podGroup{groupKind: d.groupKind}
 	object.Object.Kind = podgroups.KindOf(d.groupKind.group, d.groupKind.kind)
@@ -93,7 +94,7 @@ func decodePodGroup(l *loader, d document) {
 	l.objects.podGroups = append(l.objects.podGroups, entry[*podGroup]{object: object, origin: d.origin})
 }
 
-// maxGroupTopology is the maximum number of topology constraints of a group; Kubernetes allows one.
+// maxGroupTopology is the maximum number of topology constraints of a group. Kubernetes allows one constraint.
 const maxGroupTopology = 8
 
 func isLabelKey(key string) bool { return len(validation.IsQualifiedName(key)) == 0 }
@@ -101,7 +102,7 @@ func isLabelKey(key string) bool { return len(validation.IsQualifiedName(key)) =
 // fieldSchedulingGroup is a field of pods since Kubernetes v1.36 that the API library does not know.
 const fieldSchedulingGroup = "schedulingGroup"
 
-// noteGroup notes the PodGroup that a pod, or a pod template of a workload, names in spec.schedulingGroup.
+// noteGroup records the PodGroup that a pod, or a pod template of a workload, names in spec.schedulingGroup.
 func (l *loader) noteGroup(d document, object any) {
 	if !bytes.Contains(d.text, []byte(fieldSchedulingGroup)) {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// placePods divides the pods into bound pods and pending pods. Manifests have no conditions, so a live pod is pending if nothing prevents
-// its scheduling; apart from that the rules are those of pods.Provisionable.
+// placePods divides the pods into bound pods and pending pods. Manifests have no conditions, so an unbound pod that is not being deleted is
+// pending if nothing prevents its scheduling. All other rules are the rules of pods.Provisionable.
 func (l *loader) placePods(machines []machine) (pending []*corev1.Pod) {
 	index := make(map[string]*machine, len(machines))
 	for i := range machines {

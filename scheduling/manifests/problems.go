@@ -143,8 +143,8 @@ func (p *problems) add(problem *Problem) {
 	p.list = append(p.list, problem)
 }
 
-// full reports whether the limit is reached. If so, it counts one more problem. Calling it first avoids computing the position, which would
-// take too long in a file with many problems.
+// full reports whether the limit is reached. If so, it counts one more problem. Callers call it before they compute the position of a
+// problem, because computing all positions would take too long in a file with many problems.
 func (p *problems) full() bool {
 	if len(p.list) < p.limit {
 		return false
@@ -153,7 +153,7 @@ func (p *problems) full() bool {
 	return true
 }
 
-// err returns the problems as a *LoadError, or nil without problems.
+// err returns the problems as a *LoadError, or nil if there are no problems.
 func (p *problems) err() error {
 	if len(p.list) == 0 {
 		return nil
@@ -174,8 +174,8 @@ const (
 	hintPlaceholder = `; it looks like a placeholder: plan what it is filled in to`
 )
 
-// placeholder matches the beginning of a name that a tool replaces by a value: "${NAME}". Names in the forms "$NAME" and "$(NAME)" are not
-// matched, because shells and containers also write them.
+// placeholder matches the beginning of a name that a tool replaces by a value: "${NAME}". It does not match the forms "$NAME" and
+// "$(NAME)", because they also occur in shell scripts and in commands of containers.
 var placeholder = regexp.MustCompile(`\$\{[A-Za-z_]`)
 
 // hintTemplates adds advice to problems on lines of templates, and to problems of invalid YAML if their source contains a template.
@@ -197,7 +197,7 @@ func (l *loader) hintTemplates() {
 	}
 }
 
-// lineReader goes through the lines of a source once.
+// lineReader reads the lines of a source once, from the first to the last.
 type lineReader struct {
 	name string
 	// number is the number of the first line of rest, counted from 1.
@@ -207,7 +207,7 @@ type lineReader struct {
 	templates, placeholders bool
 }
 
-// hint returns the advice for a problem, or "" if there is none.
+// hint returns the advice for a problem, or "" if no advice is known.
 func (r *lineReader) hint(p *Problem) string {
 	for ; r.number < p.Line; r.number++ {
 		end := bytes.IndexByte(r.rest, '\n')

@@ -8,11 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// replacing contains the objects that replace those of a running cluster. Live sources are read last.
+// replacing contains the objects that replace objects of a running cluster. Live sources are read last.
 type replacing struct {
-	// objects are the objects of sources that are not live, if there is a live source.
+	// objects are the objects of sources that are not of a running cluster. It is empty if no source is of a running cluster.
 	objects map[objectKey]decodable
-	// replaced are the objects of the cluster that are not read, and the objects that belong to these.
+	// replaced are the objects of the cluster that are not read because other objects replace them, and the objects that belong to the
+	// replaced objects.
 	replaced map[objectKey]bool
 	// former are the manifests of Options.Former, which are not read.
 	former map[objectKey]bool
@@ -21,10 +22,10 @@ type replacing struct {
 // live reports whether an object is from a running cluster.
 func (l *loader) live(o origin) bool { return o.source >= l.firstLive }
 
-// replaces reports whether the first of two objects with one name replaces the second.
+// replaces reports whether the first of two objects with the same name replaces the second.
 func (l *loader) replaces(first, second origin) bool { return !l.live(first) && l.live(second) }
 
-// keepForReplacing remembers an object that may replace an object of the cluster.
+// keepForReplacing records an object that may replace an object of the cluster.
 func (l *loader) keepForReplacing(d document, key objectKey, object decodable) {
 	if l.live(d.origin) || l.firstLive == len(l.sources) {
 		return
@@ -70,7 +71,8 @@ func keepServerFields(object, live decodable) {
 	}
 }
 
-// leaveOutReplaced removes the pods of replaced workloads from the cluster, with the ReplicaSets and Jobs between them.
+// leaveOutReplaced removes the pods of replaced workloads from the cluster's objects. It also removes the ReplicaSets and Jobs between the
+// workloads and the pods.
 func (l *loader) leaveOutReplaced() {
 	if len(l.replacing.replaced) == 0 {
 		return
@@ -133,14 +135,14 @@ func (l *loader) ofReplaced(object metav1.Object) bool {
 	return false
 }
 
-// isFormer reports whether an object with this UID and creation time is a manifest of Options.Former, which is not read.
+// isFormer reports whether an object with this UID and creation time is a manifest of Options.Former. Such a manifest is not read.
 func (l *loader) isFormer(o origin, uid, created string) bool {
 	return o.source >= l.firstLive && o.source < l.endFormer && uid == "" && created == ""
 }
 
 // superseded reports whether an object is not read because of Options.Former: it is a manifest of Options.Former, or an object of the
-// cluster for which only Options.Former has a manifest. The pods of such an object are also left out. known says that another source has an
-// object with this key.
+// cluster for which only Options.Former has a manifest. The pods of such an object are also left out. The parameter known says that another
+// source has an object with this key.
 func (l *loader) superseded(d document, key objectKey, object decodable, known bool) bool {
 	created := ""
 	if t := object.GetCreationTimestamp(); !t.IsZero() {

@@ -78,7 +78,8 @@ func readFile(name string, limit int64) (Source, error) {
 	return readWithin(name, file, limit)
 }
 
-// expandPaths returns the files that paths name, and the manifests below the folders that paths name, each once, sorted.
+// expandPaths returns the files that the given paths name, and the manifests below the folders that the paths name. The result is sorted
+// and has no duplicates.
 func expandPaths(paths []string) ([]string, error) {
 	var names []string
 	for _, path := range paths {
@@ -116,7 +117,7 @@ func findManifests(root string) ([]string, error) {
 		if hidden || !isManifest(path) {
 			return nil
 		}
-		// A link to a file is read like the file; a link to a folder is not followed, so there are no loops.
+		// A link to a file is read like the file. A link to a folder is not followed, because such links can form a loop.
 		info, err := os.Stat(path)
 		if err != nil {
 			return err
@@ -140,15 +141,15 @@ func isManifest(path string) bool {
 	return false
 }
 
-// origin is where an object was found. Line numbers are computed only for messages, so that loading a hundred thousand objects does not
-// count a hundred million line ends.
+// origin is the position where an object was found. Line numbers are computed only for messages, so that loading a hundred thousand objects
+// does not count a hundred million line ends.
 type origin struct {
 	source, document, item int
 	// at is the text that contains the object: the object itself, one item of a list, or the whole document.
 	at doctree.Span
 	// json says that the text is JSON, and not YAML.
 	json bool
-	// steps leads from the top of the text to the object.
+	// steps says where the object is in the text.
 	steps originSteps
 }
 
@@ -170,7 +171,7 @@ type parsedOrigin struct {
 	root   *yaml.Node
 }
 
-// position converts an origin and a field path to a place that a person can find.
+// position converts an origin and a field path to a Position, which has the name of the source and the line number.
 func (l *loader) position(o origin, path string) Position {
 	p := Position{Source: l.sources[o.source].Name, Document: o.document, Item: o.item}
 	root, offset := l.tree(o)
@@ -182,7 +183,8 @@ func (l *loader) position(o origin, path string) Position {
 	return p
 }
 
-// tree parses the object at o again. Add offset to the lines in the tree. root is nil if the text is not a document.
+// tree parses the object at the position o again. Callers must add offset to the line numbers in the tree. The result root is nil if the
+// text can't be parsed.
 func (l *loader) tree(o origin) (root *yaml.Node, offset int) {
 	offset = l.lineAt(o.source, o.at.Start) - 1
 	if l.parsed.root == nil || l.parsed.source != o.source || l.parsed.at != o.at {
@@ -212,7 +214,7 @@ func (l *loader) lineAt(source, offset int) int {
 	return 1 + bytes.Count(data[:min(offset, len(data))], []byte{'\n'})
 }
 
-// child returns the value of a field of a mapping, or nil.
+// child returns the value of the field with this name in a mapping, or nil if the mapping lacks the field.
 func child(n *yaml.Node, name string) *yaml.Node {
 	n = doctree.ResolveAlias(n)
 	if n.Kind != yaml.MappingNode {

@@ -23,7 +23,7 @@ func (l *loader) validate() {
 		l.validatePodSpec(t.origin, t.kind, qualifiedName(t.object), t.path+".spec", &t.template.Spec)
 	}
 	for _, e := range l.objects.replicationControllers {
-		if e.object.Spec.Template == nil { // of all kinds, only this one may lack its template: it is a pointer
+		if e.object.Spec.Template == nil { // only a ReplicationController may lack its template, because the field is a pointer
 			err := field.Required(nil, "must say what its pods are; add it, or see whether the text was cut off here")
 			l.problem(e.origin, ProblemInvalid, "ReplicationController "+qualifiedName(e.object), "spec.template", err.ErrorBody())
 		}
@@ -97,7 +97,8 @@ func (l *loader) vocabulary() requirements.Vocabulary {
 	return l.opts.Vocabulary
 }
 
-// fieldProblems turns field errors into problems. If both validations of a kind report the same about a field, the first report is enough.
+// fieldProblems turns field errors into problems. Some kinds are validated twice. If both validations report the same error for a field,
+// only the first report is used.
 func (l *loader) fieldProblems(o origin, object string, errs field.ErrorList) {
 	type statement struct {
 		path string
@@ -114,7 +115,7 @@ func (l *loader) fieldProblems(o origin, object string, errs field.ErrorList) {
 	}
 }
 
-// validatePodSpec refuses pods that can't be intended.
+// validatePodSpec records problems of pod specs that can't be intended.
 func (l *loader) validatePodSpec(o origin, kind, name, path string, spec *corev1.PodSpec) {
 	containers := func(field string, list []corev1.Container) {
 		for i := range list {
@@ -234,10 +235,11 @@ func (l *loader) validatePlacement(o origin, kind, name, path string, spec *core
 	}
 }
 
-// maxNodeSelectorTerms is the largest number of required node selector terms of a pod. Each of them is planned separately.
+// maxNodeSelectorTerms is the largest number of required node selector terms of a pod. The limit exists because planning processes each
+// term separately.
 const maxNodeSelectorTerms = 1000
 
-// validateSpread checks one topology spread constraint; path ends in a dot.
+// validateSpread checks one topology spread constraint. The parameter path ends in a dot.
 func validateSpread(path string, c *corev1.TopologySpreadConstraint, refuse func(string, *field.Error)) {
 	if c.MaxSkew <= 0 {
 		refuse(path+"maxSkew", field.Invalid(nil, c.MaxSkew, "must be greater than zero; 1 spreads most evenly"))
@@ -260,7 +262,7 @@ func validateSpread(path string, c *corev1.TopologySpreadConstraint, refuse func
 	}
 }
 
-// validateAffinityTerms checks the terms of a pod affinity or anti-affinity. path ends in a dot.
+// validateAffinityTerms checks the terms of a pod affinity or anti-affinity. The parameter path ends in a dot.
 func validateAffinityTerms(path string, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm,
 	refuse func(string, *field.Error)) {
 	for i := range required {

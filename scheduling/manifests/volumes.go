@@ -15,7 +15,7 @@ import (
 // AssumedProvisioner is the provisioner of StorageClasses that were assumed because the input does not have them.
 const AssumedProvisioner = "manifests.drawknife.dev/assumed"
 
-// isDefaultClass is the annotation of the StorageClass that is used for claims without a class.
+// isDefaultClass is the annotation that marks the StorageClass that is used for claims without a class.
 const isDefaultClass = "storageclass.kubernetes.io/is-default-class"
 
 // addClaims adds the volume claims of a StatefulSet's pod, and references to them in the pod. If a volume of the template has the name of a
@@ -57,7 +57,7 @@ func (l *loader) addEphemeralClaims(o origin, pod *corev1.Pod) {
 	}
 }
 
-// addClaim adds an unbound claim, unless the input has it.
+// addClaim adds an unbound volume claim. It does nothing if the input already has this claim.
 func (l *loader) addClaim(o origin, namespace, name string, labels map[string]string, spec *corev1.PersistentVolumeClaimSpec) {
 	key := objectKey{groupKind{"", "PersistentVolumeClaim"}, namespace, name}
 	if _, exists := l.seen[key]; exists {
@@ -72,8 +72,8 @@ func (l *loader) addClaim(o origin, namespace, name string, labels map[string]st
 	l.objects.persistentVolumeClaims = append(l.objects.persistentVolumeClaims, entry[*corev1.PersistentVolumeClaim]{object: claim, origin: o})
 }
 
-// missingClaims adds one warning if pods use claims and the input has no claims, because the constraints of their volumes are then unknown.
-// Claims that are created together with the pods don't count.
+// missingClaims adds one warning if pods use volume claims and the input has no such claims. The constraints of the pods' volumes are then
+// unknown. It ignores claims that are created together with the pods.
 func (l *loader) missingClaims() {
 	for _, e := range l.objects.pods {
 		if pods.Terminal(e.object) || !l.missesClaim(e.object) {
@@ -128,7 +128,7 @@ func (l *loader) resolveStorage() {
 		}
 		name := *claim.Spec.StorageClassName
 		if name == "" || known[name] {
-			continue // a claim with an empty class name waits for a volume that somebody creates
+			continue // a claim with an empty class name waits for a manually created volume
 		}
 		known[name] = true
 		l.assumeStorageClass(e, name)
@@ -149,7 +149,8 @@ func (l *loader) assumeStorageClass(e entry[*corev1.PersistentVolumeClaim], name
 	})
 }
 
-// defaultStorageClass returns the newest class that is marked as the default; of equally old classes, it returns the first by name.
+// defaultStorageClass returns the newest StorageClass that is marked as the default. If several such classes are equally old, it returns
+// the first by name.
 func (l *loader) defaultStorageClass() string {
 	var best *storagev1.StorageClass
 	for _, e := range l.objects.storageClasses {

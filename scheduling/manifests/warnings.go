@@ -81,7 +81,7 @@ const (
 
 // Warning is a remark on input that was loaded nevertheless. Equal warnings about many objects are merged into the first of them.
 type Warning struct {
-	// Position of the first object concerned.
+	// Position is the position of the first object that the warning is about.
 	Position `json:",inline"`
 	// Code says what the warning is about.
 	Code WarningCode `json:"code"`
@@ -109,7 +109,7 @@ func (w Warning) String() string {
 	return line
 }
 
-// warnings collects warnings and merges equal ones.
+// warnings collects warnings and merges equal warnings into one.
 type warnings struct {
 	list    []*Warning
 	index   map[foldKey]*Warning
@@ -129,8 +129,8 @@ func newFoldKey(code WarningCode, kind, path, detail string) foldKey {
 	return foldKey{code, kind, indexes.ReplaceAllString(path, "[]"), detail}
 }
 
-// fold reports whether the warning must not be added, because an equal warning was added before, or the limit of warnings is reached. If
-// so, it counts the warning.
+// fold reports whether the warning must not be added, because an equal warning was added before, or the limit of warnings is reached. In
+// both cases, it counts the warning.
 func (w *warnings) fold(key foldKey) bool {
 	known, ok := w.index[key]
 	if ok {

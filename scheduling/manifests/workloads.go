@@ -76,27 +76,27 @@ func (l *loader) templates() []podTemplate {
 	return list
 }
 
-// workload is an object that creates pods, reduced to the fields that are needed for it.
+// workload is an object that creates pods. It has only the fields that are needed to create them.
 type workload struct {
 	origin   origin
 	kind     string
 	object   metav1.Object
 	template *corev1.PodTemplateSpec
-	// count is the desired number of pods. Their ordinals begin at the value of first.
+	// count is the desired number of pods. The ordinals of the pods begin at the value of first.
 	count, first int
-	// perReplica is the number of pods of one replica as an autoscaler counts replicas; scale is the range of replicas of a workload that
-	// scales itself, and nil for other workloads.
+	// perReplica is the number of pods in what an autoscaler counts as one replica. scale is the range of replicas of a workload that
+	// scales itself. It is nil for other workloads.
 	perReplica int
 	scale      *operators.Scale
-	// countPath is the field that contains count.
+	// countPath is the path of the field from which count was read.
 	countPath string
-	// owner is put on every pod.
+	// owner is the owner reference of every pod of the workload.
 	owner metav1.OwnerReference
-	// labels are put on every pod in addition to those of the template.
+	// labels are added to every pod in addition to the labels of the template.
 	labels map[string]string
-	// claims are the volume claims that every pod of a StatefulSet gets a copy of.
+	// claims are the volume claim templates of a StatefulSet. Every pod gets its own copy of each of these claims.
 	claims []corev1.PersistentVolumeClaim
-	// indexLabels makes labels of a pod from the pod's name and number; it is nil if pods have no such labels.
+	// indexLabels returns the labels that depend on a pod's name and number. It is nil if pods have no such labels.
 	indexLabels func(name string, index int) map[string]string
 }
 
@@ -108,7 +108,7 @@ func newWorkload(o origin, kind, apiVersion string, object metav1.Object, templa
 	}
 }
 
-// admissible returns the workload's template as the API server would see a pod made from it.
+// admissible returns the workload's template in the form in which the API server admits a pod that is made from the template.
 func (w *workload) admissible() admissible {
 	return admissible{
 		origin: w.origin, kind: w.kind, name: qualifiedName(w.object), namespace: w.object.GetNamespace(),
@@ -132,12 +132,12 @@ func replicas(count *int32) int {
 	return int(*count)
 }
 
-// workloadsToExpand lists the workloads whose pods must be created, StatefulSets first: the names of their pods are fixed, so other
-// workloads must use different names.
+// workloadsToExpand lists the workloads whose pods must be created. StatefulSets come first, because the names of their pods are fixed, so
+// other workloads must use different names.
 //
-// A workload with pods in the input is not expanded: the input is then a copy of a cluster, and pods that are missing from it are also
-// missing in the cluster. A Deployment is not expanded if the input has its ReplicaSets, which make its pods. A CronJob is not expanded if
-// the input has its Jobs.
+// A workload with pods in the input is not expanded, because the input is then a copy of a cluster, and pods that the input lacks don't
+// exist in the cluster either. A Deployment is not expanded if the input has its ReplicaSets, which make its pods. A CronJob is not
+// expanded if the input has its Jobs.
 func (l *loader) workloadsToExpand() []workload {
 	owners := l.ownership()
 	var list []workload
@@ -204,8 +204,8 @@ func (l *loader) workloadsToExpand() []workload {
 	return list
 }
 
-// jobPods sets the number of pods of a Job: its parallelism, but at most the number of missing completions. It reports whether the Job
-// still has pods to run.
+// jobPods sets the number of pods of a Job. This is the Job's parallelism, but at most the number of missing completions. It reports
+// whether the Job still has pods to run.
 func (l *loader) jobPods(w *workload, path string, spec *batchv1.JobSpec, status *batchv1.JobStatus) bool {
 	for _, c := range status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
@@ -257,7 +257,7 @@ const (
 type scaler struct {
 	name     string
 	min, max int
-	// unbounded scalers have no maximum.
+	// unbounded is true for an autoscaler without a maximum.
 	unbounded bool
 }
 
@@ -266,7 +266,7 @@ func isScaler(g groupKind) bool {
 	return g == groupKind{"autoscaling", "HorizontalPodAutoscaler"} || g == groupKind{"keda.sh", "ScaledObject"}
 }
 
-// readScaler notes the bounds of an autoscaler. It returns false for an unreadable autoscaler.
+// readScaler records the minimum and maximum of an autoscaler. It returns false for an unreadable autoscaler.
 func (l *loader) readScaler(d document) bool {
 	var object struct {
 		Metadata struct{ Namespace, Name, UID, CreationTimestamp string }
@@ -342,7 +342,7 @@ func (l *loader) scalerOf(w *workload) (scaler, bool) {
 	return scaler{name: w.scale.By, min: w.scale.Min, max: w.scale.Max, unbounded: w.scale.Unbounded}, true
 }
 
-// autoscale sets how many pods of a workload with an autoscaler are planned, and adds a warning that says so.
+// autoscale sets the planned number of pods of a workload with an autoscaler, and adds a warning that states this number.
 func (l *loader) autoscale(w *workload) {
 	s, ok := l.scalerOf(w)
 	if !ok {
@@ -359,7 +359,7 @@ func (l *loader) autoscale(w *workload) {
 	case AutoscalingMax:
 		replicas = s.max
 	default:
-		if replicas > 0 { // autoscaling is off if the workload has 0 replicas
+		if replicas > 0 { // autoscalers do not act on a workload with 0 replicas
 			replicas = min(max(replicas, s.min), s.max)
 		}
 	}
@@ -379,8 +379,8 @@ func (l *loader) autoscale(w *workload) {
 	})
 }
 
-// noteScaled adds an entry for a workload. If the last entry is for the same workload, which then has several pod templates, it adds the
-// numbers to that entry.
+// noteScaled adds an entry for a workload to the list of scaled workloads. If the last entry is for the same workload, it adds the numbers
+// to that entry. This is the case for a workload with several pod templates.
 func (l *loader) noteScaled(w ScaledWorkload) {
 	if n := len(l.scaled); n > 0 {
 		if last := &l.scaled[n-1]; last.Kind == w.Kind && last.Namespace == w.Namespace && last.Name == w.Name {

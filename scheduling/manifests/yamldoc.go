@@ -125,15 +125,15 @@ func (l *loader) toJSON(o origin, n *yaml.Node) ([]byte, error) {
 	return w.Out, err
 }
 
-// unfoldBudget limits the total expansion of all documents.
+// unfoldBudget returns the largest total size, in bytes, of the JSON to which all YAML documents are converted.
 func (l *loader) unfoldBudget() int64 { return unfoldFactor * l.limits.Bytes }
 
 // anchor matches possible anchors. A list with an anchor can't be split into items, because items may refer to each other.
 var anchor = regexp.MustCompile(`(?m)(?:^|[\s\[{,])&[^\s&]`)
 
-// splitBlockList splits a list as kubectl writes it ("items:" at the margin, each item starting with "- " at the margin) into items without
-// parsing it, so that they can be parsed one at a time. It returns the rest of the document, which contains its kind, and the positions of
-// the items, counted from the start of text.
+// splitBlockList splits a list in the form that kubectl writes into its items, without parsing the list. So the items can be parsed one at
+// a time. In this form, "items:" and the "- " of each item have no indentation. It returns the document without the items (head), which
+// contains the kind, and the positions of the items in text.
 func splitBlockList(text []byte) (head []byte, items []doctree.Span, ok bool) {
 	const title = "items:"
 	start := 0
@@ -179,7 +179,8 @@ func isContinuation(line []byte) bool {
 	return strings.IndexByte(" \t\r\n#", line[0]) >= 0
 }
 
-// readYAMLItems reads a list that splitBlockList has split. It does nothing and returns false for other text.
+// readYAMLItems reads a list that splitBlockList has split. If splitBlockList could not split the text, readYAMLItems does nothing and
+// returns false.
 func (l *loader) readYAMLItems(o origin, head []byte, items []doctree.Span) bool {
 	docs, err := doctree.ParseYAML(head)
 	if err != nil || len(docs) != 1 || docs[0].Kind != yaml.MappingNode {

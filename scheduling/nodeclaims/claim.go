@@ -104,7 +104,7 @@ func check(node *scheduling.NewNode, pool *scheduling.NodePool) error {
 	return nil
 }
 
-// blank returns the common part of all claims of a pool.
+// blank returns a claim with the fields that all claims of a pool have in common.
 func blank(pool *scheduling.NodePool, o Options) *v1.NodeClaim {
 	object, template := pool.Object, &pool.Object.Spec.Template
 	claim := &v1.NodeClaim{}
@@ -119,7 +119,8 @@ func blank(pool *scheduling.NodePool, o Options) *v1.NodeClaim {
 		APIVersion: owner.GroupVersion().String(), Kind: owner.Kind, Name: object.Name, UID: object.UID, BlockOwnerDeletion: &block,
 	}}
 	claim.Annotations = map[string]string{}
-	// The kubelet settings of a v1beta1 pool are in its annotation, but providers see only claims.
+	// The kubelet settings of a v1beta1 pool are in an annotation of the pool. They are copied to the claim, because providers see only
+	// claims.
 	if block, ok := object.Annotations[v1beta1.KubeletAnnotationKey]; ok {
 		claim.Annotations[v1beta1.KubeletAnnotationKey] = block
 	}
@@ -139,8 +140,8 @@ func blank(pool *scheduling.NodePool, o Options) *v1.NodeClaim {
 	return claim
 }
 
-// ofTheClaim returns the node's requirements without those that only planning uses: instance types are listed separately, and the node has
-// no name yet.
+// ofTheClaim returns the node's requirements without the requirements that only planning uses. These concern the instance type, because the
+// claim lists the types separately, and the hostname, because the node has no name yet.
 func ofTheClaim(node *scheduling.NewNode) requirements.Set {
 	return node.Requirements.Without(corev1.LabelInstanceTypeStable, corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
 }
@@ -172,7 +173,7 @@ func addOwn(labels map[string]string, pool *scheduling.NodePool) {
 }
 
 // requirementsOf returns the claim's requirements: the node's requirements, the labels with the operator In, and the chosen instance types,
-// cheapest first. minValues are those of the pool or, if they are relaxed, the number of values that the types have.
+// cheapest first. A minValues of the claim is the pool's minValues or, if it is relaxed, the number of values that the instance types have.
 func requirementsOf(node *scheduling.NewNode, pool *scheduling.NodePool, v *variety, chosen []scheduling.InstanceTypeOption) ([]v1.NodeSelectorRequirementWithMinValues, error) {
 	set := ofTheClaim(node)
 	own := map[string]string{}

@@ -46,7 +46,7 @@ func RequestedDrivers(s *scheduling.Snapshot, pods []scheduling.PodKey, types []
 	return names[:min(len(names), v1.MaxRequestedDRADrivers)]
 }
 
-// poolsOf yields the device pools of the type for each of its offerings; pools that don't depend on the offering are yielded once.
+// poolsOf yields the device pools of the type for each of its offerings. It yields pools that don't depend on the offering only once.
 func poolsOf(t *cloudprovider.InstanceType) iter.Seq[*cloudprovider.DevicePool] {
 	return func(yield func(*cloudprovider.DevicePool) bool) {
 		for i := 0; i == 0 || i < len(t.Offerings); i++ {
@@ -66,7 +66,8 @@ func poolsOf(t *cloudprovider.InstanceType) iter.Seq[*cloudprovider.DevicePool] 
 	}
 }
 
-// requestsOf returns the selectors of each request and alternative of the pods' claims; the selectors of the DeviceClass come first.
+// requestsOf returns the selectors for each request, and for each alternative of a request, of the pods' claims. The selectors of the
+// DeviceClass come first.
 func requestsOf(s *scheduling.Snapshot, pods []scheduling.PodKey) [][][]resourcev1.DeviceSelector {
 	claiming := claimingPods(s, pods)
 	if len(claiming) == 0 {

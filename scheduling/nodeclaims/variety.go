@@ -19,7 +19,7 @@ type demand struct {
 	n   int
 }
 
-// demandsOf returns the pool's demands, one for each key. If a key has several minValues, the largest is used.
+// demandsOf returns the pool's demands, one for each key with minValues. If a key has several minValues, the largest is used.
 func demandsOf(pool *scheduling.NodePool, lookup *requirements.Lookup) []demand {
 	var list []demand
 	for _, entry := range pool.Object.Spec.Template.Spec.Requirements {
@@ -38,15 +38,15 @@ func demandsOf(pool *scheduling.NodePool, lookup *requirements.Lookup) []demand 
 	return list
 }
 
-// variety knows how a node's instance types differ in the keys that have minValues in its pool.
+// variety has the values of a node's instance types for the label keys that have minValues in the node's pool.
 type variety struct {
 	node    *scheduling.NewNode
 	pool    *scheduling.NodePool
 	demands []demand
 	// relaxed means that fewer values than required are accepted.
 	relaxed bool
-	// values is indexed by type name and then like demands. It contains the values that the node's requirements still allow and that an
-	// available offering has.
+	// values has, for each type name and each index in demands, the values of the demand's key that the node's requirements allow and that
+	// an available offering of the type has.
 	values map[string][][]string
 }
 
@@ -88,8 +88,9 @@ func (v *variety) valuesOf(t *cloudprovider.InstanceType, lookup *requirements.L
 	return found
 }
 
-// choose returns the instance types of the node that its claim names, cheapest first: all, or as many as a claim may name. If the cheapest
-// types alone are less varied than the pool requires, the most expensive of them are replaced by the cheapest types with a missing value.
+// choose returns the instance types that the node's claim names, with the cheapest type first. These are all types of the node, or the
+// cheapest types, as many as a claim may name. If the cheapest types have fewer values of a key than the pool's minValues require, the most
+// expensive of them are replaced by the cheapest types with a missing value.
 func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
 	most := option.Or(o.MaxInstanceTypes, DefaultMaxInstanceTypes)
 	if most < 1 {
@@ -118,7 +119,8 @@ func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
 	return chosen, nil
 }
 
-// cheapest returns the cheapest types, including all types that variety needs. most limits their number.
+// cheapest returns the cheapest types, including all types that the pool's minValues need. The parameter most is the largest number of
+// types.
 func (v *variety) cheapest(all []scheduling.InstanceTypeOption, most int) []scheduling.InstanceTypeOption {
 	needed := v.needed(all)
 	room := most - len(needed)
@@ -138,8 +140,8 @@ func (v *variety) cheapest(all []scheduling.InstanceTypeOption, most int) []sche
 	return chosen
 }
 
-// needed returns the indexes of types that together have the required variety, if that is possible. Each is the cheapest type that adds a
-// missing value for a key that still lacks values.
+// needed returns the indexes of types that together meet the pool's minValues, if such types exist. Each of them is the cheapest type that
+// adds a missing value for a key that still has too few values.
 func (v *variety) needed(all []scheduling.InstanceTypeOption) map[int]bool {
 	needed := map[int]bool{}
 	seen := make([]map[string]bool, len(v.demands))
@@ -162,7 +164,7 @@ func (v *variety) needed(all []scheduling.InstanceTypeOption) map[int]bool {
 	return needed
 }
 
-// brings reports whether the type adds a value to a key that lacks values.
+// brings reports whether the type adds a value for a key that still has too few values.
 func brings(values [][]string, seen []map[string]bool, demands []demand) bool {
 	for i := range values {
 		if len(seen[i]) < demands[i].n && slices.ContainsFunc(values[i], func(value string) bool { return !seen[i][value] }) {
@@ -172,7 +174,7 @@ func brings(values [][]string, seen []map[string]bool, demands []demand) bool {
 	return false
 }
 
-// distinct returns how many values of the i-th demanded key the types offer.
+// distinct returns how many different values the chosen types have for the key of the i-th demand.
 func (v *variety) distinct(i int, chosen []scheduling.InstanceTypeOption) int {
 	seen := map[string]bool{}
 	for _, option := range chosen {

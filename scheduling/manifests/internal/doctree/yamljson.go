@@ -48,12 +48,12 @@ func ParseYAML(text []byte) ([]*yaml.Node, error) {
 	return docs, err
 }
 
-// maxBisected bounds the documents that are parsed again and again to find an error.
+// maxBisected is the largest size, in bytes, of a document that is parsed several times to find the line of an error.
 const maxBisected = 256 << 10
 
-// offendingLine finds the line that causes the error: the first line up to which the text has the same error. If there is no such line, it
-// returns the parser's own line number, which is less exact. For an unfinished construct, the parser names the line where the construct
-// begins. Some errors count lines from 0, others from 1.
+// offendingLine finds the line that causes the error. It is the first line at which the text can be cut off and still has the same error.
+// If the text has no such line, offendingLine returns the parser's own line number, which is less exact. For an unfinished construct, the
+// parser names the line where the construct begins. Some errors of the parser count lines from 0, and other errors count them from 1.
 func offendingLine(text []byte, syntax *SyntaxError) int {
 	var ends []int
 	for pos := 0; pos < len(text); pos = EndOfLine(text, pos) {
@@ -109,7 +109,7 @@ type JSONWriter struct {
 	// Limit bounds len(out): aliases may make a small document big.
 	Limit    int
 	MaxDepth int
-	// merges bounds the work on merge keys, which can grow although nothing is written.
+	// merges limits the work on merge keys. This work can grow without limit although no output is written.
 	merges mergeBudget
 }
 
@@ -129,7 +129,7 @@ func (e *NodeError) Unwrap() error { return e.Cause }
 
 // Write appends the JSON of the node; depth says how deep the node is nested.
 func (w *JSONWriter) Write(n *yaml.Node, depth int) error {
-	// This also stops an alias that refers to itself.
+	// This limit also stops the recursion of an alias that refers to itself.
 	if depth > w.MaxDepth {
 		return &NodeError{n, ErrTooDeep}
 	}
@@ -189,8 +189,8 @@ func (w *JSONWriter) writeMapping(n *yaml.Node, depth int) error {
 	return nil
 }
 
-// flatten returns the keys and values of a mapping alternately. Merge keys ("<<") are replaced by the merged entries that the mapping does
-// not state itself.
+// flatten returns a list in which each key of the mapping is followed by its value. In place of merge keys ("<<"), the list has the merged
+// entries whose keys the mapping does not have itself.
 func (b *mergeBudget) flatten(n *yaml.Node, depth, maxDepth int) ([]*yaml.Node, error) {
 	merged := false
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -263,7 +263,7 @@ func ResolveAlias(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// keyText returns the field name for a key; numbers and booleans become text.
+// keyText returns the field name for a YAML key. It converts numbers and booleans to text.
 func keyText(n *yaml.Node) (string, bool) {
 	n = ResolveAlias(n)
 	if n.Kind != yaml.ScalarNode {
@@ -325,11 +325,12 @@ func appendInteger(out []byte, text string) []byte {
 func appendFloat(out []byte, text string) []byte {
 	value, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-		// JSON can't express infinity or NaN. Such a value is kept as text, which is refused where a number is required.
+		// JSON can't express infinity or NaN. Such a value is written as text, and the decoder refuses text in a field that requires a
+		// number.
 		return appendText(out, text)
 	}
 	if mantissa := strings.FieldsFunc(text, func(r rune) bool { return r == 'e' || r == 'E' }); value == 0 && strings.ContainsAny(mantissa[0], "123456789") {
-		return appendText(out, text) // too small for a number of JSON, but not zero
+		return appendText(out, text) // the value is not zero, but too small for a number of JSON
 	}
 	number, err := json.Marshal(value)
 	if err != nil {
@@ -338,7 +339,7 @@ func appendFloat(out []byte, text string) []byte {
 	return append(out, number...)
 }
 
-// appendText writes text in quotes. Nearly all text is plain ASCII without anything to escape.
+// appendText writes text in quotes. It is fast for plain ASCII without characters to escape, because nearly all text has this form.
 func appendText(out []byte, text string) []byte {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {

@@ -30,7 +30,7 @@ type knativeService struct {
 	} `json:"spec"`
 }
 
-// readKnativeService returns the pods of the latest revision. Knative adds a container to each, the queue proxy.
+// readKnativeService returns the pods of the latest revision. Knative adds a container, the queue proxy, to each of these pods.
 func readKnativeService(text []byte) (*Object, error) {
 	var service knativeService
 	if err := decode(text, &service); err != nil {
@@ -69,8 +69,8 @@ func readKnativeService(text []byte) (*Object, error) {
 	return &Object{Templates: []Template{template}}, nil
 }
 
-// scaleOf reads the bounds and the initial number of pods. Without annotations a revision starts with one pod, and scales to none if the
-// class of its autoscaler can do so.
+// scaleOf reads the bounds and the initial number of pods. Without annotations, a revision starts with one pod. It scales down to zero pods
+// if the class of its autoscaler can do so.
 func scaleOf(annotations map[string]string, path string) (*Scale, int, error) {
 	s := &Scale{By: "Knative"}
 	if annotations[annotationScaleClass] == classHPA {

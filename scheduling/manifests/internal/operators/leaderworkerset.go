@@ -28,7 +28,7 @@ type leaderWorkerSet struct {
 	} `json:"spec"`
 }
 
-// readLeaderWorkerSet returns the leaders, one for each group, and the workers, which are the rest of each group. If the set has no
+// readLeaderWorkerSet returns the leaders, one for each group, and the workers, which are all other pods of each group. If the set has no
 // template for leaders, leaders have the template of workers.
 func readLeaderWorkerSet(text []byte) (*Object, error) {
 	var set leaderWorkerSet
@@ -72,7 +72,7 @@ func readLeaderWorkerSet(text []byte) (*Object, error) {
 	return object, nil
 }
 
-// mark adds to a template what the controller adds to all pods of a set.
+// mark adds to a template the labels and annotations that the controller adds to all pods of a set.
 func (set *leaderWorkerSet) mark(pod *corev1.PodTemplateSpec, size int) {
 	withLabels(pod, map[string]string{labelLWS: set.Metadata.Name})
 	if pod.Annotations == nil {

@@ -116,7 +116,7 @@ type meta struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 }
 
-// decode decodes JSON into the struct into, and ignores fields that the struct lacks.
+// decode decodes JSON into the given struct, and ignores fields that the struct lacks.
 func decode(text []byte, into any) error {
 	err := quantities.CheckJSON(text, reflect.TypeOf(into))
 	if err == nil {
@@ -131,7 +131,7 @@ func decode(text []byte, into any) error {
 	return &FieldError{Rule: strings.TrimPrefix(err.Error(), "json: "), WrongType: true}
 }
 
-// count returns a number of pods, or the default if it is not given.
+// count returns the number of pods in a field, or the default (missing) if the field is not set.
 func count(n *int32, missing int, path string) (int, error) {
 	switch {
 	case n == nil:

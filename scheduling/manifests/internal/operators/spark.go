@@ -52,7 +52,7 @@ type sparkSpec struct {
 	} `json:"dynamicAllocation"`
 }
 
-// sparkPod is the driver or the executors.
+// sparkPod has the fields of the driver or of the executors.
 type sparkPod struct {
 	Instances         *int32                  `json:"instances"`
 	Template          *corev1.PodTemplateSpec `json:"template"`
@@ -79,10 +79,10 @@ type sparkPod struct {
 	} `json:"gpu"`
 }
 
-// sparkAmount is an amount that may be written as text or as a number; empty if it is not given.
+// sparkAmount is an amount that may be written as text or as a number. It is empty if the field is not set.
 type sparkAmount string
 
-// Wanted names the forms for errors.
+// Wanted names the allowed forms of an amount, for error messages.
 func (*sparkAmount) Wanted() string { return "a number or text" }
 
 // UnmarshalJSON reads text or a number.

@@ -12,9 +12,10 @@ import (
 const (
 	// leastOverhead is spark.driver.minMemoryOverhead and spark.executor.minMemoryOverhead.
 	leastOverhead = 384 << 20
-	// overheadJVM and overheadOther are spark.kubernetes.memoryOverheadFactor for programs that run in the JVM, and for others.
+	// overheadJVM and overheadOther are the defaults of spark.kubernetes.memoryOverheadFactor for programs that run in the JVM and for all
+	// other programs.
 	overheadJVM, overheadOther = 0.1, 0.4
-	// mostMemory bounds the memory of a pod: 1 PiB.
+	// mostMemory is the largest memory request of a pod that is accepted: 1 PiB.
 	mostMemory = 1 << 50
 )
 
@@ -82,7 +83,8 @@ func (s *sparkSpec) overheadFactor(role, path string) (float64, error) {
 	return factor, nil
 }
 
-// sparkBytes parses an amount of memory as the JVM writes it: "512m", "2g"; MiB if it has no unit. Units are powers of 1024.
+// sparkBytes parses an amount of memory in the form of the JVM, for example "512m" or "2g". A number without a unit is in MiB. Units are
+// powers of 1024.
 func sparkBytes(path string, amount sparkAmount) (int64, error) {
 	text := strings.ToLower(strings.TrimSpace(string(amount)))
 	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
