@@ -140,8 +140,8 @@ func blank(pool *scheduling.NodePool, o Options) *v1.NodeClaim {
 	return claim
 }
 
-// ofTheClaim returns the node's requirements without the requirements that only planning uses. These concern the instance type, because the
-// claim lists the types separately, and the hostname, because the node has no name yet.
+// ofTheClaim returns the node's requirements without the requirements that only planning uses. It leaves out the instance type, which the
+// claim lists separately, the hostname, because the node has no name yet, and the labels for registration and initialization.
 func ofTheClaim(node *scheduling.NewNode) requirements.Set {
 	return node.Requirements.Without(corev1.LabelInstanceTypeStable, corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
 }

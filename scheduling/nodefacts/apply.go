@@ -78,7 +78,8 @@ func (b *Book) newest() map[classKey]*Fact {
 	return out
 }
 
-// corrected returns the list with corrected instance types in place of those that facts contradict, or nil if facts contradict none.
+// corrected returns the list of instance types, in which corrected types replace the types that facts contradict. It returns nil if the
+// facts contradict no type.
 func (b *Book) corrected(list []*cloudprovider.InstanceType, facts map[classKey]*Fact, class string, types map[typeKey]*cloudprovider.InstanceType, said map[string]bool) []*cloudprovider.InstanceType {
 	var out []*cloudprovider.InstanceType
 	for i, t := range list {
@@ -111,7 +112,7 @@ func (b *Book) corrected(list []*cloudprovider.InstanceType, facts map[classKey]
 }
 
 // changes compares a fact with the instance type. It returns the differences as a text, and a function that makes the type with the values
-// of the fact; the text is "" without differences.
+// of the fact. The text is "" if there are no differences.
 func (b *Book) changes(t *cloudprovider.InstanceType, f *Fact) (text string, change func() *cloudprovider.InstanceType) {
 	capacity, limits := corev1.ResourceList{}, map[string]int32{}
 	var parts []string
@@ -145,9 +146,9 @@ func (b *Book) changes(t *cloudprovider.InstanceType, f *Fact) (text string, cha
 // maxPods is the largest reported number of pods that is used. A larger number is treated as an error of the node.
 const maxPods = 1000
 
-// believable reports whether the amount is within the bounds of the estimate; a number of pods must be from 1 to maxPods. For counted
-// resources, such as devices, a node may report fewer than estimated, even 0. It may not report more, because the extra devices may come
-// from a plugin that new nodes would not run.
+// believable reports whether the amount that a node has reported is close enough to the estimate. A number of pods must be from 1 to
+// maxPods. For counted resources, such as devices, a node may report fewer than estimated, even 0. It may not report more than estimated,
+// because the extra devices may come from a plugin that new nodes would not run.
 func (b *Book) believable(name corev1.ResourceName, seen, estimate resource.Quantity) bool {
 	switch name {
 	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:

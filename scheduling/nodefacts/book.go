@@ -162,8 +162,8 @@ func (b *Book) Observe(s *scheduling.Snapshot) {
 	}
 }
 
-// ripe returns the key of a node and the time since which the node is initialized. It returns false if the node can't be used for facts
-// yet.
+// ripe returns the key of a node, and the time since which the node has been initialized. It returns false if the node can't be used for
+// facts yet.
 func (b *Book) ripe(n *scheduling.Node, now time.Time) (key Key, since time.Time, ok bool) {
 	if n.Object == nil || n.Claim == nil || n.Leaving || len(n.Object.Status.Capacity) == 0 {
 		return key, since, false
@@ -194,12 +194,13 @@ func classOf(ref v1.NodeClassReference) string {
 const (
 	// newShare is the weight of a new node in the moving average of ReadySeconds.
 	newShare = 0.25
-	// longestReady is the longest time to readiness that enters the average: a NodeClaim that took longer may have waited for capacity.
+	// longestReady is the longest time to readiness that the average includes. A NodeClaim that took longer than this may have waited for
+	// capacity.
 	longestReady = time.Hour
 )
 
-// take merges the values that a node reports into the fact: it keeps the smallest amount of a measured resource, the largest amount of a
-// counted resource, and the smallest limit of volumes.
+// take merges the values that a node reports into the fact. The fact then has the smallest amount of each measured resource, the largest
+// amount of each counted resource, and the smallest limit of volumes for each driver.
 func (f *Fact) take(capacity corev1.ResourceList, limits map[string]int32) {
 	if f.Capacity == nil {
 		f.Capacity = corev1.ResourceList{}
@@ -233,7 +234,8 @@ func (f *Fact) count(ready time.Duration) {
 	}
 }
 
-// measured reports whether a resource is measured: its amount differs a little between equal nodes. All other resources are counted.
+// measured reports whether a resource is measured, which means that its amount differs a little between equal nodes. All other resources
+// are counted.
 func measured(name corev1.ResourceName) bool {
 	return name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || name == corev1.ResourcePods
 }

@@ -12,7 +12,7 @@ import (
 const (
 	// schema is the value of "schema" in a file.
 	schema = "drawknife-node-facts/1"
-	// maxBytes, maxFacts, maxEntries and maxName bound the input of Import.
+	// maxBytes, maxFacts, maxEntries and maxName are limits of the input of Import.
 	maxBytes   = 32 << 20
 	maxFacts   = 20_000
 	maxEntries = 200

@@ -12,8 +12,8 @@ import (
 // ReadyTerm is the name of the terms of Ready.
 const ReadyTerm = "time to ready"
 
-// perMinute is how much each minute until a node is ready adds to its price, in USD per hour. It decides between equal prices, and is too
-// small to have other effects.
+// perMinute is the amount, in USD per hour, that each minute until a node is ready adds to the node's price. It decides between nodes with
+// equal prices, and it is too small to have other effects.
 const perMinute = 1e-6
 
 // Ready returns how long nodes of the type and class take until they are ready. It returns false if no such node was seen.
@@ -55,7 +55,7 @@ func (b *Book) Timeout(claim *v1.NodeClaim, otherwise time.Duration) time.Durati
 	return min(max(10*longest, otherwise/3), 4*otherwise)
 }
 
-// leastNodes is how many nodes must have been seen before Timeout uses their times.
+// leastNodes is the number of counted nodes that a fact needs before Timeout uses the fact's time to readiness.
 const leastNodes = 3
 
 // typesOf returns the instance types of a claim: the type of its instance, or the types that it allows.
@@ -116,5 +116,5 @@ func (b *Book) ReadyTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	return out
 }
 
-// maxTerms is the largest number of terms that ReadyTerms returns; a cost model has at most 256.
+// maxTerms is the largest number of cost terms that ReadyTerms returns. A cost model may have at most 256 terms.
 const maxTerms = 32

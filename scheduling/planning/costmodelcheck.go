@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// maxCostModelBytes bounds the input of DecodeCostModel. A table of a million offerings is smaller.
+	// maxCostModelBytes is the largest size of the input of DecodeCostModel. A cost model with a table of a million offerings is smaller.
 	maxCostModelBytes = 256 << 20
-	// maxCostTerms and maxTabulated bound the size of a model.
+	// maxCostTerms and maxTabulated are the largest numbers of terms and of table entries of a cost model.
 	maxCostTerms = 256
 	maxTabulated = 1_000_000
-	// minAmount is the smallest amount, USD per hour: prices are whole nano-USD.
+	// minAmount is the smallest amount of a term, in USD per hour, because prices are whole nano-USD.
 	minAmount = 1e-9
 )
 
@@ -118,7 +118,7 @@ func (c *CostModel) Validate() error {
 	return nil
 }
 
-// check checks what the term does and which offerings it applies to.
+// check returns an error if the amounts of the term or its conditions on offerings are invalid.
 func (t *CostTerm) check(path string) error {
 	given := 0
 	for _, is := range []bool{t.Percent != nil, t.PerNode != nil, t.PerResource != nil, t.Price != nil, t.Offerings != nil, t.Commitment != nil} {

@@ -153,7 +153,7 @@ func diffNewNodes(a, b *Plan) []NodeChange {
 	return out
 }
 
-// placesIn returns the places of all pods that the plan mentions: the zero Place for pods that it can't place.
+// placesIn returns the places of all pods that the plan mentions. A pod that the plan can't place has the zero Place.
 func placesIn(p *Plan) map[PodKey]Place {
 	out := make(map[PodKey]Place, len(p.Order)+len(p.Unschedulable))
 	for i := range p.Existing {
@@ -207,7 +207,8 @@ func comparePodKeys(a, b PodKey) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// relaxedOnlyIn lists the preferences that p does not keep, each with the pods for which other does not list it.
+// relaxedOnlyIn lists the relaxations that only the plan p has, compared with the plan other. Each has only the pods for which other does
+// not list the relaxation.
 func relaxedOnlyIn(p, other *Plan) []Relaxation {
 	type broken struct {
 		code   RelaxationCode
@@ -257,7 +258,7 @@ func (d PlanDiff) String() string {
 	for _, c := range d.NewNodes {
 		row(c.NodeKind.String(), c.Before, c.After, fmt.Sprintf("%+d", c.After-c.Before))
 	}
-	_ = w.Flush() // a strings.Builder never fails
+	_ = w.Flush() // writing to a strings.Builder never fails
 	for _, list := range []struct {
 		what  string
 		moves []PodMove
@@ -279,7 +280,8 @@ func (d PlanDiff) String() string {
 	return b.String()
 }
 
-// writeMoves writes one line for each different text that route returns, in the order of the first pods with it.
+// writeMoves writes one line for each different text that the function route returns. The lines are in the order of the first pods with
+// these texts.
 func writeMoves(b *strings.Builder, what string, moves []PodMove, route func(PodMove) string) {
 	var routes []string
 	pods := map[string][]PodKey{}

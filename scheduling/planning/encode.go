@@ -17,8 +17,8 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// maxSnapshotBytes bounds the input of DecodeSnapshot: twice the limit of package manifests. Snapshots of the largest clusters are much
-// smaller.
+// maxSnapshotBytes is the largest size of the input of DecodeSnapshot. It is twice the limit of package manifests. Snapshots of the largest
+// clusters are much smaller.
 const maxSnapshotBytes = 1 << 30
 
 // Encode writes the snapshot as YAML. DecodeSnapshot turns the output back into an equal snapshot.
@@ -86,7 +86,7 @@ func (e *NotSnapshotError) Error() string {
 	return fmt.Sprintf("it holds Kubernetes objects (the first is a %s), not a snapshot: package scheduling/manifests makes one of them", e.Kind)
 }
 
-// kindOfObject returns the kind of the first document if that is a Kubernetes object, or "" otherwise.
+// kindOfObject returns the kind of the first document if this document is a Kubernetes object. If not, it returns "".
 func kindOfObject(data []byte) string {
 	doc, err := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data))).Read()
 	if err != nil {

@@ -10,10 +10,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// chunk is the number of list elements converted to YAML at a time: the conversion needs a hundred times the memory of the text.
+// chunk is the number of list elements that are converted to YAML at a time. It is small because the conversion needs a hundred times the
+// memory of the text.
 const chunk = 64
 
-// encodeYAML writes the same bytes as yaml.Marshal, but part by part.
+// encodeYAML writes the same bytes as yaml.Marshal, but in several parts.
 func encodeYAML(w io.Writer, s *Snapshot) error {
 	if s == nil {
 		return writeYAML(w, s)
@@ -48,13 +49,13 @@ func writeYAML(w io.Writer, value any) error {
 	return err
 }
 
-// snapshotField is a field of a snapshot to be written.
+// snapshotField is a field of a snapshot that encodeYAML writes.
 type snapshotField struct {
 	name  string
 	value reflect.Value
 }
 
-// snapshotFields returns the fields that are not empty, and the time.
+// snapshotFields returns the fields of the snapshot that are not empty. It always returns the field with the time.
 func snapshotFields(s *Snapshot) []snapshotField {
 	v := reflect.ValueOf(s).Elem()
 	var out []snapshotField

@@ -141,7 +141,7 @@ func (r *GangReason) String() string {
 	return text + r.curesText()
 }
 
-// curesText lists the cures after a semicolon; it is empty without cures.
+// curesText returns a text that lists the cures, each after a semicolon. The text is empty if there are no cures.
 func (r *GangReason) curesText() (text string) {
 	for i := range r.Cures {
 		text += "; it would fit " + r.Cures[i].String()
@@ -149,7 +149,7 @@ func (r *GangReason) curesText() (text string) {
 	return text
 }
 
-// closest says how many domains were compared to find the closest domain.
+// closest returns a text about the domain that is closest to having room for the gang. It says how many domains were compared.
 func (r *GangReason) closest() string {
 	text := ""
 	switch {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// maxText bounds the lines of YAML and the strings of JSON, which a parser copies several times. The largest object that an API server
-// accepts is less than half as long.
+// maxText is the largest length of a line of YAML and of a string of JSON, because a parser copies these texts several times. The largest
+// object that an API server accepts is less than half as long.
 const maxText = 8 << 20
 
-// checkTexts refuses a document with a longer line or string before parsing it.
+// checkTexts returns an error for a document with a line or string longer than maxText. It is called before the document is parsed.
 func checkTexts(data []byte) error {
 	longest := longestLine
 	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '{' {
@@ -29,7 +29,7 @@ func longestLine(data []byte) int {
 	return longest
 }
 
-// longestText returns the length of the longest quoted string.
+// longestText returns the length of the longest quoted string in the data.
 func longestText(data []byte) int {
 	longest := 0
 	for {

@@ -146,7 +146,7 @@ func (n *NearestMiss) condition() string {
 	return "if " + string(n.Code) + " were different"
 }
 
-// amounts returns a text about each amount; the operands of format are the resource and the quantity.
+// amounts returns a text about each amount of the nearest miss. The operands of the parameter format are the resource and the quantity.
 func (n *NearestMiss) amounts(format string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(n.Amounts)) {
@@ -168,7 +168,8 @@ func (n *NearestMiss) amounts(format string) string {
 	return strings.Join(parts, " and ")
 }
 
-// inWords returns "field NAME" for a key that names a field of the node, and otherwise the text before followed by the key.
+// inWords returns "field NAME" for a key that names a field of the node. For other keys, it returns the parameter before, followed by the
+// key.
 func inWords(before, key string) string {
 	if field, ok := strings.CutPrefix(key, "field:"); ok {
 		return "field " + field

@@ -79,7 +79,7 @@ func countedDevices(capacity, stated corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// filled returns a copy of have in which zero or missing entries come from the argument from.
+// filled returns a copy of the resource list have. Entries that are zero or missing in it come from the list from.
 func filled(have, from corev1.ResourceList) corev1.ResourceList {
 	out := have.DeepCopy()
 	if out == nil {

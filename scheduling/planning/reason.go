@@ -160,7 +160,7 @@ func (r Reason) sentence() string {
 	return text
 }
 
-// main returns the sentence without Also.
+// main returns the sentence of the reason without the part for the field Also.
 func (r Reason) main() string {
 	switch r.Code {
 	case ReasonTaint:
@@ -185,7 +185,7 @@ func (r Reason) main() string {
 	return r.Detail + r.hints("instance type")
 }
 
-// joined joins both texts with the text between; it returns the first alone if the second is empty.
+// joined returns both texts with the parameter between in the middle. If the second text is empty, it returns only the first text.
 func joined(a, between, b string) string {
 	if b == "" {
 		return a
@@ -193,8 +193,8 @@ func joined(a, between, b string) string {
 	return a + between + b
 }
 
-// hints suggests corrections of unknown names; the parameter who says which objects could have such a label or resource, as in "instance
-// type". For a label that Detail already names, only the suggestion is added.
+// hints suggests corrections of unknown names. The parameter who says which objects could have such a label or resource, for example
+// "instance type". If Detail already names the label, hints returns only the suggestion.
 func (r Reason) hints(who string) string {
 	text := ""
 	for _, u := range r.Unknown {

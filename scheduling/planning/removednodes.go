@@ -141,7 +141,7 @@ func (e NodeExample) String() string {
 	return text
 }
 
-// found describes the details of the check's result, or returns "" if the check's name is sufficient.
+// found describes the details of the result of the node's check, or returns "" if the name of the check is sufficient.
 func (e NodeExample) found() string {
 	switch {
 	case e.Detail != "":
@@ -194,7 +194,7 @@ func (n *RemovedNodes) Count(c NodeCheck) *int {
 	return &n.NotPlaced
 }
 
-// sentence returns "of 5 existing nodes, 2 are cordoned (n1), …", or "" without nodes.
+// sentence returns a text such as "of 5 existing nodes, 2 are cordoned (n1), …", or "" if there are no nodes.
 func (n *RemovedNodes) sentence() string {
 	if n == nil || n.Total == 0 {
 		return ""
@@ -228,7 +228,7 @@ func rulesString(rules []Rule, separator string) string {
 	return strings.Join(parts, separator)
 }
 
-// maxTaintWords bounds the number of taints in a sentence.
+// maxTaintWords is the largest number of taints that a sentence names.
 const maxTaintWords = 4
 
 func taintsString(taints []corev1.Taint) string {

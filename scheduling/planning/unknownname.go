@@ -34,7 +34,7 @@ type Unknown struct {
 // String says that no object has the name, and suggests similar names.
 func (u Unknown) String() string { return u.text("instance type") }
 
-// text is like String. The parameter who says which objects could have the resource or value: "node" or "instance type".
+// text does what String does. The parameter who says which objects could have the resource or value: "node" or "instance type".
 func (u Unknown) text(who string) string {
 	text := "no node has label " + u.Name
 	switch u.Kind {
@@ -49,7 +49,7 @@ func (u Unknown) text(who string) string {
 	return text
 }
 
-// hint suggests similar names, or "" if there are none.
+// hint returns a text that suggests similar names, or "" if no name is similar.
 func (u Unknown) hint() string {
 	var parts []string
 	if len(u.Nearest) > 0 {

@@ -9,12 +9,13 @@ import (
 )
 
 // budgetIndex finds the PodDisruptionBudgets of a namespace that select a pod. It need not check each budget, because most selectors
-// require one value of a label.
+// require a certain value of a label.
 type budgetIndex struct {
-	// byLabel has budgets, each by one label that its selector requires. keys are the different keys of these labels.
+	// byLabel has each budget under one label, a key and value, that the budget's selector requires. keys are the different keys of these
+	// labels.
 	byLabel map[labelPair][]*Budget
 	keys    []string
-	// others are budgets that require no such label.
+	// others are budgets whose selectors require no certain value of a label.
 	others []*Budget
 	size   int
 }
@@ -27,7 +28,7 @@ func (x *budgetIndex) add(b *Budget) {
 	x.size++
 	requirements, selectable := b.selector.Requirements()
 	if !selectable {
-		return // it selects no pod
+		return // the budget selects no pod
 	}
 	for _, r := range requirements {
 		values := r.Values().UnsortedList()
@@ -50,7 +51,7 @@ func (x *budgetIndex) add(b *Budget) {
 	x.others = append(x.others, b)
 }
 
-// of returns the budgets that select a pod with these labels, by name.
+// of returns the budgets that select a pod with the given labels, in the order of their names.
 func (x *budgetIndex) of(set labels.Set) []*Budget {
 	if x == nil {
 		return nil

@@ -35,7 +35,7 @@ type Budget struct {
 	SparesUnready bool
 
 	selector labels.Selector
-	// number is the position of the budget in the order of names.
+	// number is the position of the budget among all budgets sorted by name.
 	number int
 }
 
@@ -90,7 +90,7 @@ func keyOf(pdb *policyv1.PodDisruptionBudget) types.NamespacedName {
 	return types.NamespacedName{Namespace: pdb.Namespace, Name: pdb.Name}
 }
 
-// isAmount reports whether v is written as one of the texts.
+// isAmount reports whether the field v has the same value as one of the texts.
 func isAmount(v *intstr.IntOrString, texts ...string) bool {
 	return v != nil && slices.Contains(texts, v.String())
 }

@@ -48,8 +48,8 @@ func Containers(spec *corev1.PodSpec) iter.Seq[*corev1.Container] {
 	}
 }
 
-// takeOver completes into: it adds the amounts of from for resources that neither into nor except has. It replaces the list by a changed
-// copy, because pods of one template share the list.
+// takeOver adds to the list into the amounts of the list from for those resources that neither into nor except has. It replaces into by a
+// changed copy, because pods of one template share the list.
 func takeOver(into *corev1.ResourceList, from corev1.ResourceList, except map[corev1.ResourceName]bool) {
 	copied := false
 	for name, amount := range from {

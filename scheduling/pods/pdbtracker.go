@@ -62,7 +62,7 @@ func (t *PDBTracker) demand(pod *corev1.Pod, now time.Time) (*Budget, *Block) {
 	return t.uses(pod, now), nil
 }
 
-// uses returns the budget whose allowed disruptions an eviction of the pod reduces, or nil.
+// uses returns the budget whose allowed disruptions an eviction of the pod reduces, or nil if it reduces no budget's allowed disruptions.
 func (t *PDBTracker) uses(pod *corev1.Pod, now time.Time) *Budget {
 	if !Evictable(pod, now) {
 		return nil

@@ -60,8 +60,8 @@ func Static(pod *corev1.Pod) bool {
 	return mirror || ownedBy(pod, "", "Node")
 }
 
-// ownedBy reports whether the pod has an owner of the kind in any version of the group. The kinds of the old group extensions are now in
-// apps.
+// ownedBy reports whether the pod has an owner of the kind in any version of the API group. For the group apps, it also accepts the old
+// group extensions, which had the same kinds before.
 func ownedBy(pod *corev1.Pod, group, kind string) bool {
 	for i := range pod.OwnerReferences {
 		ref := &pod.OwnerReferences[i]

@@ -49,9 +49,9 @@ type anonymizer struct {
 	key []byte
 	// plain are the keys of labels and taints whose values stay unchanged.
 	plain map[string]bool
-	// words maps names to the words that replace them.
+	// words has, for each name, the word that replaces this name.
 	words map[string]string
-	// word is called for each name. Each pass over the snapshot sets its own function.
+	// word is called for each name in the snapshot, and returns its replacement. Each pass over the snapshot sets its own function.
 	word func(string) string
 }
 
@@ -73,7 +73,7 @@ func (a *anonymizer) name(name string) string {
 	return a.word(name)
 }
 
-// rank chooses the words for all names in a.words.
+// rank chooses the word that replaces each name in a.words.
 func (a *anonymizer) rank() {
 	names := make([]string, 0, len(a.words))
 	for name := range a.words {

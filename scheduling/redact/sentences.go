@@ -10,8 +10,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// sentences replaces names in texts for people by the same words as in the rest of the snapshot. Other parts of the texts stay unchanged.
-// Until the words are chosen, it leaves the texts unchanged.
+// sentences replaces names in texts for people by the same words as in all other fields of the snapshot. Other parts of the texts stay
+// unchanged. Before the words have been chosen, it returns the texts unchanged.
 func (a *anonymizer) sentences(texts []string) []string {
 	if texts == nil {
 		return nil
@@ -30,7 +30,7 @@ func (a *anonymizer) sentence(text string) string {
 			names = append(names, name)
 		}
 	}
-	// Longer names come first, because one name may begin with another.
+	// Longer names are replaced first, because a longer name may begin with a shorter name.
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	var out strings.Builder
 	before := ' '
@@ -61,8 +61,8 @@ func (a *anonymizer) sentence(text string) string {
 // inName reports whether the rune next to a name in a text belongs to a longer name.
 func inName(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' }
 
-// isOrdinary reports whether a name is not replaced in sentences: single letters, which are also English words, and capacity types, which
-// sentences about prices need.
+// isOrdinary reports whether a name stays unchanged in sentences. These names are single letters, which are also English words, and
+// capacity types, which sentences about prices need.
 func isOrdinary(name string) bool {
 	return len(name) == 1 || slices.Contains([]string{v1.CapacityTypeSpot, v1.CapacityTypeOnDemand, v1.CapacityTypeReserved}, name)
 }

@@ -111,7 +111,7 @@ func Strip(s *scheduling.Snapshot) *scheduling.Snapshot {
 	return out
 }
 
-// each strips the objects of a list. A nil list or object stays nil.
+// each applies the function strip to the objects of a list. A nil list or object stays nil.
 func each[T any](list []*T, strip func(*T) *T) []*T {
 	if list == nil {
 		return nil
@@ -143,7 +143,7 @@ func stripNode(in *scheduling.Node) scheduling.Node {
 	return out
 }
 
-// metadata keeps the fields that identify, connect and select objects.
+// metadata returns a copy of the metadata with only the fields that identify, connect and select objects.
 func metadata(in *metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: in.Name, Namespace: in.Namespace, UID: in.UID, Generation: in.Generation,
@@ -152,7 +152,7 @@ func metadata(in *metav1.ObjectMeta) metav1.ObjectMeta {
 	}
 }
 
-// annotations keeps the annotations that planning may read.
+// annotations returns only the annotations that planning may read.
 func annotations(in map[string]string) map[string]string {
 	var out map[string]string
 	for key, value := range in {

@@ -4,8 +4,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// volumes keeps the volumes of a pod that can bind it to nodes. Of volumes with Secrets, ConfigMaps and paths, only the name of the
-// volume remains.
+// volumes returns the volumes of a pod. Volumes that can bind the pod to nodes stay complete. Of volumes with Secrets, ConfigMaps and
+// paths, only the name of the volume remains.
 func volumes(in []corev1.Volume) []corev1.Volume {
 	var out []corev1.Volume
 	for i := range in {

@@ -15,8 +15,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// copy returns v with names replaced. If kept is true, strings remain unchanged. A string of a named type remains unchanged, because
-// Kubernetes defines its values. Structs with unexported fields are treated as values: amounts, times, durations.
+// copy returns a copy of the value v in which names are replaced. If kept is true, strings remain unchanged. A string of a named type
+// remains unchanged, because Kubernetes defines its values. A struct with unexported fields is an amount, a time or a duration, and also
+// remains unchanged.
 func (a *anonymizer) copy(v reflect.Value, kept bool) reflect.Value {
 	t := v.Type()
 	out := reflect.New(t).Elem()
@@ -116,7 +117,7 @@ func (a *anonymizer) value(key, value string) string {
 	return a.name(value)
 }
 
-// isSetting reports whether the value of an annotation or marker is a boolean, an amount, a percentage or a time.
+// isSetting reports whether the value of an annotation, label or taint is a boolean, an amount, a percentage or a time.
 func isSetting(value string) bool {
 	if _, err := strconv.ParseBool(value); err == nil {
 		return true
@@ -147,8 +148,8 @@ func comparesNumbers(operator string) bool {
 	return false
 }
 
-// keepsField reports whether the values of a string field have a meaning to Kubernetes or to a rule. The values of all other string
-// fields are names.
+// keepsField reports whether a string field stays unchanged, because its values have a meaning to Kubernetes or to a rule. The values of
+// all other string fields are names.
 func keepsField(owner, field string) bool {
 	switch field {
 	case "Kind", "APIVersion", "Group", "APIGroup", "Type", "Reason", "Finalizers",
@@ -169,8 +170,8 @@ func keepsField(owner, field string) bool {
 	return false
 }
 
-// plainKeys returns the keys of labels whose values say nothing about the cluster: the keys that the vocabulary knows, and the keys that
-// instance types state.
+// plainKeys returns the keys of labels whose values say nothing about the cluster. These are the keys that the vocabulary knows, and the
+// keys that instance types state.
 func plainKeys(vocabulary requirements.Vocabulary, catalogs map[string][]*cloudprovider.InstanceType) map[string]bool {
 	plain := make(map[string]bool)
 	for _, known := range []requirements.Vocabulary{requirements.CoreVocabulary(), vocabulary} {

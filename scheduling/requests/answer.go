@@ -78,7 +78,8 @@ func (r *Round) scaleUp(plan *scheduling.Plan) error {
 	return nil
 }
 
-// each returns a node name for each pod with booked room, so a name occurs as often as the node has such pods.
+// each returns one node name for each pod with booked room. So a node's name occurs as often as the number of pods with booked room on the
+// node.
 func (p places) each() []string {
 	var out []string
 	for _, node := range p.nodes() {

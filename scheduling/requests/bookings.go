@@ -13,16 +13,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// slot is booked room for a pod on a node. The pod does not exist yet, or is a pending consumer.
+// slot is the booked room for one pod on a node. The pod does not exist yet, or it is a pending pod that uses the request.
 type slot struct {
 	set, number int
 	node        string
-	// taker is the consumer; nil for a pod that does not exist yet.
+	// taker is the pending pod that uses the booked room. It is nil if the pod does not exist yet.
 	taker *corev1.Pod
 }
 
 // slots returns the room that the booking still holds, in a fixed order. Consumers that have a node use room themselves, so the booking
-// releases as much room: first on their nodes, and then on the last of the booking's other nodes.
+// releases as many slots as there are such consumers. It releases slots first on the consumers' nodes, and then on the last of the
+// booking's other nodes by name.
 func (d *demand) slots() []slot {
 	var out []slot
 	for set := range d.moulds {
@@ -72,7 +73,7 @@ func (d *demand) asPod(s slot) *corev1.Pod {
 	return pod
 }
 
-// nominated returns the pod, nominated for the node unless it is already nominated for another node.
+// nominated returns the pod, nominated for the node. If the pod is already nominated for another node, it returns the pod unchanged.
 func nominated(pod *corev1.Pod, node string) *corev1.Pod {
 	if pod.Status.NominatedNodeName != "" {
 		return pod
@@ -82,8 +83,8 @@ func nominated(pod *corev1.Pod, node string) *corev1.Pod {
 	return &out
 }
 
-// holdBookings checks whether the room of all bookings still exists. If the room is gone, it looks for room on other existing nodes;
-// without such room, the booking ends.
+// holdBookings checks whether the room of all bookings still exists. If a booking has lost its room, holdBookings looks for room on other
+// existing nodes. If these nodes have no room, the booking ends.
 func (r *Round) holdBookings(ctx context.Context) error {
 	slots := map[*demand][]slot{}
 	var pods []*corev1.Pod

@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// checkCapacity answers the requests of v1.ClassCheckCapacity: it looks for room on existing nodes, after all pending pods. Nothing is
-// launched.
+// checkCapacity answers the requests of v1.ClassCheckCapacity. It looks for room that existing nodes have after all pending pods have been
+// placed. No node is launched for these requests.
 func (r *Round) checkCapacity(ctx context.Context) error {
 	if len(r.checks) == 0 {
 		return nil
@@ -85,14 +85,14 @@ func (r *Round) checkParts(ctx context.Context, d *demand) error {
 	return nil
 }
 
-// missingRoom says why the pods of a request have no room, and why the nodes refuse the first of them.
+// missingRoom says why the pods of a request have no room, and why the nodes refuse the first of these pods.
 func missingRoom(reason *scheduling.GangReason) string {
 	text := fmt.Sprintf("nodes that are there don't have room for all pods (%d)", reason.Needed)
 	if len(reason.Reasons) == 0 {
 		return text
 	}
 	last := reason.Reasons[len(reason.Reasons)-1]
-	if last.Code == scheduling.ReasonNoNodePools { // these plans have no NodePools
+	if last.Code == scheduling.ReasonNoNodePools { // plans on existing nodes have no NodePools
 		if last.Nodes == nil || last.Nodes.Total == 0 {
 			return "there are no nodes"
 		}

@@ -12,7 +12,7 @@ import (
 // consumer is a pod that uses a request.
 type consumer struct {
 	pod *corev1.Pod
-	// node is the node that the consumer is bound to; empty while the consumer waits
+	// node is the name of the node that the consumer is bound to. It is empty while the consumer waits.
 	node string
 }
 
@@ -20,7 +20,7 @@ func (c consumer) key() scheduling.PodKey {
 	return scheduling.PodKey{Namespace: c.pod.Namespace, Name: c.pod.Name}
 }
 
-// findConsumers returns the pods of the snapshot that use requests, by request; pods with a node come first.
+// findConsumers returns the pods of the snapshot that use requests, by request. For each request, pods with a node come first.
 func findConsumers(s *scheduling.Snapshot) map[types.NamespacedName][]consumer {
 	found := map[types.NamespacedName][]consumer{}
 	note := func(pod *corev1.Pod, node string) {
@@ -47,7 +47,7 @@ func findConsumers(s *scheduling.Snapshot) map[types.NamespacedName][]consumer {
 func (d *demand) used() bool { return d.pods > 0 }
 
 // match finds the PodSets of the consumers, because the annotation names only the request. Each consumer belongs to the first incomplete
-// PodSet with the same requests, or else to the first incomplete PodSet.
+// PodSet whose pods have the same resource requests. If no such PodSet exists, it belongs to the first incomplete PodSet.
 func (d *demand) match(consumers []consumer) {
 	sets := d.given.Spec.PodSets
 	d.bound, d.waiting = make([][]consumer, len(sets)), make([][]consumer, len(sets))

@@ -21,20 +21,21 @@ import (
 // namePrefix is the beginning of the names of all pods that represent pods of a request.
 const namePrefix = "provisioning-request-"
 
-// demand is a request and the pods it asks for.
+// demand is a ProvisioningRequest, with the pods for which it requests room.
 type demand struct {
-	// given is the request as it was passed; answer is the copy that is changed.
+	// given is the request as the caller passed it. answer is the copy whose status is changed.
 	given, answer *v1.ProvisioningRequest
-	// moulds contain, for each PodSet, a pod without a name from which its pods are copied. They are nil if the pods can't be made.
+	// moulds has, for each PodSet, a pod without a name from which the PodSet's pods are copied. It is nil if the pods can't be made.
 	moulds []*corev1.Pod
-	// prefix is the prefix of the names of its pods.
+	// prefix is the beginning of the names of the request's pods.
 	prefix string
-	// bound and waiting are the pods that use the request, by PodSet; surplus are waiting pods that no PodSet needs.
+	// bound and waiting are the pods that use the request, with and without a node, by PodSet. surplus are waiting pods that no PodSet
+	// needs.
 	bound, waiting [][]consumer
 	surplus        []consumer
 	// pods is the total number of pods that use the request.
 	pods int
-	// booked are the places where room is booked for the request.
+	// booked says on which nodes room is booked for the request.
 	booked places
 }
 
@@ -45,7 +46,7 @@ func (d *demand) String() string {
 	return v1.KindProvisioningRequest + " " + d.given.Namespace + "/" + d.given.Name
 }
 
-// count returns the number of pods that the request asks for.
+// count returns the total number of pods in the PodSets of the request.
 func (d *demand) count() int {
 	n := 0
 	for _, set := range d.given.Spec.PodSets {
@@ -89,7 +90,7 @@ func newResolver(in *Input) *resolver {
 	return r
 }
 
-// missing returns the first PodTemplate that the request refers to and that does not exist, or "" if all exist.
+// missing returns the first PodTemplate that the request refers to and that does not exist, or "" if all of its PodTemplates exist.
 func (r *resolver) missing(request *v1.ProvisioningRequest) string {
 	for _, set := range request.Spec.PodSets {
 		if r.templates[types.NamespacedName{Namespace: request.Namespace, Name: set.PodTemplateRef.Name}] == nil {
@@ -99,7 +100,7 @@ func (r *resolver) missing(request *v1.ProvisioningRequest) string {
 	return ""
 }
 
-// fill makes the demand's moulds. The PodTemplates of the request must exist.
+// fill makes the demand's moulds, from which its pods are copied. The PodTemplates of the request must exist.
 func (r *resolver) fill(d *demand) {
 	d.prefix = namePrefix + d.given.Name
 	for slices.ContainsFunc(r.taken[d.given.Namespace], func(name string) bool { return strings.HasPrefix(name, d.prefix+"-") }) {
@@ -155,8 +156,8 @@ func (d *demand) pod(set, number int) *corev1.Pod {
 	return &pod
 }
 
-// heldPod returns the pod with the given number, bound to the node. It has the highest priority and is protected from disruption, so that
-// no plan takes its room or removes it from the node.
+// heldPod returns the pod with the given number, bound to the node. The pod has the highest priority and is protected from disruption, so
+// that no plan uses its room for other pods or removes it from the node.
 func (d *demand) heldPod(set, number int, node string) *corev1.Pod {
 	pod := d.pod(set, number)
 	pod.Annotations = maps.Clone(pod.Annotations)
@@ -167,8 +168,8 @@ func (d *demand) heldPod(set, number int, node string) *corev1.Pod {
 	return pod
 }
 
-// gang returns the request as a gang. If only is negative, its members are the pods of all PodSets, otherwise the pods of the PodSet with
-// the index only. Waiting pods that already use the request are members, unless they are in another gang.
+// gang returns the request as a gang. If the parameter only is negative, the members of the gang are the pods of all PodSets. If not, they
+// are the pods of the PodSet with this index. Waiting pods that already use the request are members, unless they are in another gang.
 func (d *demand) gang(only int, inGang map[scheduling.PodKey]bool) (scheduling.Gang, bool) {
 	g := scheduling.Gang{Namespace: d.given.Namespace, Name: d.prefix, Source: d.String()}
 	if only >= 0 {

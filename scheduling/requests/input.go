@@ -61,7 +61,7 @@ type Answer struct {
 	Changed bool
 }
 
-// mine returns the requests to answer, the oldest first.
+// mine returns the requests that this package must answer, with the oldest request first.
 func (in *Input) mine() []*v1.ProvisioningRequest {
 	var list []*v1.ProvisioningRequest
 	for _, r := range in.Requests {
@@ -79,7 +79,7 @@ func nameOf(r *v1.ProvisioningRequest) types.NamespacedName {
 	return types.NamespacedName{Namespace: r.Namespace, Name: r.Name}
 }
 
-// over reports whether the time until is reached.
+// over reports whether the given time has been reached.
 func (in *Input) over(until time.Time) bool {
 	return !in.Snapshot.Time.IsZero() && !in.Snapshot.Time.Before(until)
 }

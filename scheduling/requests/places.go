@@ -10,10 +10,10 @@ import (
 	v1 "github.com/drawknife/drawknife/api/autoscaling/v1"
 )
 
-// places says where room is booked: for each node, how many pods of each PodSet.
+// places says on which nodes room is booked. It has, for each node, the number of pods of each PodSet.
 type places map[string][]int
 
-// add books room for a pod of the PodSet with index set on the node; sets is the number of PodSets.
+// add books room on the node for more pods of the PodSet with the index set. The parameter sets is the number of PodSets of the request.
 func (p places) add(node string, set, sets, pods int) {
 	if p[node] == nil {
 		p[node] = make([]int, sets)
@@ -30,7 +30,8 @@ const (
 	maxBookingDetails = 32
 )
 
-// write stores the places in the details and replaces those that are stored there. It reports whether the details have room for all places.
+// write stores the places in the details, and replaces the places that the details had before. It reports whether the details have room for
+// all places.
 func (p places) write(details map[string]v1.Detail) bool {
 	maps.DeleteFunc(details, func(key string, _ v1.Detail) bool { return isBooking(key) })
 	var b strings.Builder

@@ -25,8 +25,8 @@ type PlannedNodes struct {
 	HourlyPrice float64 `json:"hourlyPrice"`
 }
 
-// answerPlan answers a request of v1.ClassPlan: which nodes would be launched for it in addition to those that are planned. An answer that
-// is still valid is kept.
+// answerPlan answers a request of v1.ClassPlan. The answer says which nodes would be launched for the request in addition to the nodes that
+// are already planned. An earlier answer that is still valid is not replaced.
 func (r *Round) answerPlan(ctx context.Context, d *demand) error {
 	details := d.answer.Status.ProvisioningClassDetails
 	was := d.given.Condition(v1.ConditionProvisioned)
@@ -134,7 +134,8 @@ func (d *demand) launchedIn(plan *scheduling.Plan) int {
 	return n
 }
 
-// encodeNodes returns the list as a detail. If it is too long, only the most frequent nodes are included.
+// encodeNodes returns the list as a detail of the request's status. If the list is too long for a detail, only the most frequent nodes are
+// included.
 func encodeNodes(list []PlannedNodes) (v1.Detail, error) {
 	for {
 		text, err := json.Marshal(list)

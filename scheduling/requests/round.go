@@ -28,12 +28,13 @@ type Round struct {
 	demands []*demand
 	// booked, checks, scaleUps and plans are the demands of this round, grouped by the work to do.
 	booked, checks, scaleUps, plans []*demand
-	// held are pods that represent booked room, by node; nominee has, for each pod that uses booked room, the node with this room.
+	// held are pods that represent booked room, by node. nominee has, for each pod that uses booked room, the name of the node with this
+	// room.
 	held    map[string][]*corev1.Pod
 	nominee map[scheduling.PodKey]string
 	// ready are the nodes that have joined and are initialised.
 	ready map[string]bool
-	// inGang are the members of the snapshot's own gangs.
+	// inGang are the members of the gangs that the snapshot has apart from the requests.
 	inGang map[scheduling.PodKey]bool
 }
 
@@ -99,8 +100,8 @@ func isReady(n *scheduling.Node) bool {
 	return n.Object != nil && !n.Leaving && (n.Claim == nil || n.Object.Labels[apiv1.NodeInitializedLabelKey] == "true")
 }
 
-// sort ends the request if its time is over or if it is invalid. Otherwise, it makes the request's pods if their templates exist. It
-// reports whether the request still needs work in this round.
+// sort ends the request if its time is over or if it is invalid. If neither is the case, it makes the request's pods if their PodTemplates
+// exist. It reports whether the request still needs work in this round.
 func (r *Round) sort(d *demand, moulds *resolver) bool {
 	if d.given.Done() {
 		return false
@@ -140,12 +141,13 @@ func (r *Round) sort(d *demand, moulds *resolver) bool {
 	return true
 }
 
-// late reports whether the request's time is over. A request that no API server has seen is not late, because it was just made.
+// late reports whether the request's time is over. A request that was never stored in an API server is not late, because it was just made.
 func (r *Round) late(request *v1.ProvisioningRequest) bool {
 	return !request.CreationTimestamp.IsZero() && r.in.over(request.ValidUntil())
 }
 
-// assign decides what to do with the request. left is how many more pods the requests of this round may ask for.
+// assign decides what to do with the request in this round. The parameter left is the number of further pods that the requests of this
+// round may have.
 func (r *Round) assign(d *demand, left *int) {
 	if d.given.Booked() {
 		d.booked = readPlaces(d.answer.Status.ProvisioningClassDetails, len(d.moulds))
@@ -169,7 +171,8 @@ func (r *Round) assign(d *demand, left *int) {
 	}
 }
 
-// bookedUntil returns when the booking ends: the time in its status, or else the usual duration after it began.
+// bookedUntil returns when the request's booking ends. This is the time in the request's status. If the status has no such time, the
+// booking ends after the usual duration.
 func (r *Round) bookedUntil(request *v1.ProvisioningRequest) time.Time {
 	if until, err := time.Parse(time.RFC3339, string(request.Status.ProvisioningClassDetails[v1.DetailBookedUntil])); err == nil {
 		return until
@@ -179,7 +182,8 @@ func (r *Round) bookedUntil(request *v1.ProvisioningRequest) time.Time {
 
 func (r *Round) bookFor() time.Duration { return option.Or(r.in.BookFor, DefaultBookFor) }
 
-// pickPods removes from the snapshot the pods for which no nodes may be launched. Pods that use a booking get the booking's room.
+// pickPods removes from the snapshot the pods for which no nodes may be launched. Pods that use a booking are nominated for the nodes of
+// the booking.
 func (r *Round) pickPods() {
 	s := *r.in.Snapshot
 	s.Pods, s.Gangs = make([]*corev1.Pod, 0, len(s.Pods)), slices.Clone(s.Gangs)
@@ -202,7 +206,8 @@ func (r *Round) pickPods() {
 	r.Snapshot = &s
 }
 
-// existing returns a snapshot with these pods and gangs that has only the ready nodes, with the bookings on them, and no NodePools.
+// existing returns a snapshot with the given pods and gangs. It has only the nodes that are ready, with pods for the bookings on these
+// nodes, and no NodePools.
 func (r *Round) existing(pods []*corev1.Pod, gangs []scheduling.Gang) *scheduling.Snapshot {
 	s := *With(r.in.Snapshot, r.held)
 	s.Nodes = slices.DeleteFunc(slices.Clone(s.Nodes), func(n scheduling.Node) bool { return !r.ready[n.Name] })
@@ -240,7 +245,7 @@ func hostsOf(plan *scheduling.Plan) map[scheduling.PodKey]string {
 	return at
 }
 
-// last returns the priority of requests that come after all pods.
+// last returns the lowest possible priority, for requests that are planned after all pods.
 func last() *int32 {
 	lowest := int32(math.MinInt32)
 	return &lowest

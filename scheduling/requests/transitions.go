@@ -35,12 +35,13 @@ func (r *Round) provision(d *demand, reason, message string, p places) {
 	r.set(d, v1.ConditionProvisioned, reason, message)
 	slots := d.slots()
 	for i := range slots {
-		slots[i].taker = nil // waiting pods take the room from the next round on; in this round, it is held for them
+		slots[i].taker = nil // waiting pods use the room from the next round on, and in this round the room is reserved for them
 	}
 	r.keep(d, slots)
 }
 
-// wait says why the request can't be provisioned now. The next round tries it again, unless its time is over: then the request has failed.
+// wait records why the request can't be provisioned now. If the request's time is over, the request has failed. If not, the next round
+// tries it again.
 func (r *Round) wait(d *demand, reason, message string) {
 	d.answer.SetCondition(v1.ConditionProvisioned, no, reason, shortened(message), r.in.Snapshot.Time)
 	if r.late(d.given) {
@@ -48,7 +49,8 @@ func (r *Round) wait(d *demand, reason, message string) {
 	}
 }
 
-// notFound says that there is no room for the request. It is tried again, unless ParameterNoRetry is set or the request's time is over.
+// notFound records that there is no room for the request. If ParameterNoRetry is set or the request's time is over, the request has failed.
+// If not, it is tried again.
 func (r *Round) notFound(d *demand, message string) {
 	if d.class() != v1.ClassPlan && d.given.Spec.Parameters[v1.ParameterNoRetry] == "true" {
 		d.answer.SetCondition(v1.ConditionProvisioned, no, v1.ReasonCapacityIsNotFound, shortened(message), r.in.Snapshot.Time)
@@ -59,7 +61,7 @@ func (r *Round) notFound(d *demand, message string) {
 }
 
 // revoke ends a booking whose room no longer exists. v1.ConditionCapacityRevoked makes Kueue give up a job permanently. This is right only
-// for a job whose pods wait and would never be placed, because nothing is launched for them. Other jobs can make a new request.
+// for a job whose pods wait and would never be placed, because no nodes are launched for these pods. Other jobs can make a new request.
 func (r *Round) revoke(d *demand, reason, message string) {
 	if d.class() == v1.ClassCheckCapacity && d.used() {
 		r.set(d, v1.ConditionCapacityRevoked, reason, message)

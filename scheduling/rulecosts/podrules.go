@@ -58,7 +58,7 @@ func ownerOf(pod *corev1.Pod) metav1.OwnerReference {
 	return metav1.OwnerReference{}
 }
 
-// podRules collects the rules of a pod.
+// podRules collects the rules of a pod, for example its topology spread constraints.
 type podRules struct {
 	pod   *corev1.Pod
 	alike map[scheduling.PodKey]bool
@@ -112,8 +112,8 @@ func requiredTerms(p *corev1.Pod) []corev1.NodeSelectorTerm {
 	return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 }
 
-// dropLabel removes the pod's requirements on one label. If a term has no other requirements, every node then meets the term, and so the
-// whole selector. A term that was empty before matches no node, and stays unchanged.
+// dropLabel removes the pod's requirements on one label. If a node selector term has no other requirements, every node meets the term after
+// the change, and so the whole selector. A term that was empty before matches no node, and stays unchanged.
 func dropLabel(p *corev1.Pod, key string) {
 	delete(p.Spec.NodeSelector, key)
 	terms := requiredTerms(p)
@@ -146,7 +146,7 @@ func (l *podRules) spreads() {
 
 const required = ".requiredDuringSchedulingIgnoredDuringExecution[%d]"
 
-// podAffinity adds the required terms about other pods.
+// podAffinity adds the required terms of pod affinity and anti-affinity.
 func (l *podRules) podAffinity() {
 	a := l.pod.Spec.Affinity
 	if a == nil {
@@ -179,7 +179,7 @@ func dropTerm(terms []corev1.PodAffinityTerm, i int) []corev1.PodAffinityTerm {
 	return slices.Delete(terms, i, i+1)
 }
 
-// others adds host ports, volumes and preferences.
+// others adds the pod's rules about host ports and volumes, and its preferences.
 func (l *podRules) others() {
 	ports, volumes := 0, 0
 	for _, c := range l.pod.Spec.Containers {

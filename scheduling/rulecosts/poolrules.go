@@ -28,7 +28,7 @@ func OfPool(s *scheduling.Snapshot, key v1.PoolKey) []Rule {
 	return l.rules
 }
 
-// poolRules collects the rules of a NodePool.
+// poolRules collects the rules of a NodePool, for example its requirements and limits.
 type poolRules struct {
 	key   v1.PoolKey
 	pool  *v1.NodePool
@@ -98,10 +98,10 @@ func (l *poolRules) others() {
 	}
 }
 
-// mostListed is how many values a text names.
+// mostListed is the largest number of values that a text lists.
 const mostListed = 4
 
-// list writes values as "[a, b]".
+// list formats values as "[a, b]".
 func list(values []string) string {
 	shown := values
 	more := ""

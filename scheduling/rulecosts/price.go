@@ -102,7 +102,7 @@ func (b *Base) Without(ctx context.Context, rules []Rule) (Report, error) {
 		}
 		c := Cost{Rule: rule, Saving: b.Plan.HourlyCost - plan.HourlyCost, MorePods: len(b.Plan.Unschedulable) - len(plan.Unschedulable), Plan: plan}
 		if c.MorePods <= 0 && rule.Kind != Taints {
-			c.Saving, c.MorePods = max(c.Saving, 0), max(c.MorePods, 0) // without the rule, the plan with the rule is also valid, so nothing gets worse
+			c.Saving, c.MorePods = max(c.Saving, 0), max(c.MorePods, 0) // the plan with the rule is also valid without the rule, so a plan without the rule can't be worse
 		}
 		r.Costs = append(r.Costs, c)
 	}

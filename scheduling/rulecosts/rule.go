@@ -65,7 +65,7 @@ func (r Rule) Without(s *scheduling.Snapshot) *scheduling.Snapshot {
 	return r.without(s)
 }
 
-// ofPods makes the function Without of a rule of pods; change gets a copy of each pod.
+// ofPods returns the function Without for a rule of pods. The function change is called with a copy of each of these pods.
 func ofPods(keys map[scheduling.PodKey]bool, change func(*corev1.Pod)) func(*scheduling.Snapshot) *scheduling.Snapshot {
 	return func(s *scheduling.Snapshot) *scheduling.Snapshot {
 		out := *s
@@ -80,7 +80,7 @@ func ofPods(keys map[scheduling.PodKey]bool, change func(*corev1.Pod)) func(*sch
 	}
 }
 
-// ofPool makes the function Without of a rule of a NodePool; change gets a copy of the pool.
+// ofPool returns the function Without for a rule of a NodePool. The function change is called with a copy of the pool.
 func ofPool(key v1.PoolKey, change func(*v1.NodePool)) func(*scheduling.Snapshot) *scheduling.Snapshot {
 	return func(s *scheduling.Snapshot) *scheduling.Snapshot {
 		out := *s

@@ -48,7 +48,7 @@ func (l Limits) MostOnPool(pods int) int {
 	return max(part(*l.MaxPoolShare, pods), 1)
 }
 
-// part returns a share of a number, rounded down. It corrects floating-point errors, so that 70 % of 10 is 7.
+// part returns a share of the number of, rounded down. It corrects floating-point errors, so that 70 % of 10 is 7.
 func part(share float64, of int) int { return int(math.Floor(share*float64(of) + 1e-9)) }
 
 // Stricter returns limits that satisfy both arguments: pods of one workload can differ during a rollout.
@@ -99,10 +99,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("annotation %s is %q: %s", e.Annotation, value, e.Cure)
 }
 
-// maxShown is how many bytes of a value an error message shows at most.
+// maxShown is the largest number of bytes of a value that an error message shows.
 const maxShown = 64
 
-// mostPods bounds numbers of pods, so that sums stay in range.
+// mostPods is the largest number of pods that a limit may state, so that sums of such numbers don't overflow.
 const mostPods = 1 << 30
 
 // Read reads the limits of a pod from its annotations. The error is an *Error. A nil pod has no limits.

@@ -32,7 +32,7 @@ func (m *Market) Compare(chosen, other cloudprovider.Candidate, loss Loss, at ti
 	return fmt.Sprintf("%s at $%.4f/h beats %s at $%.4f/h: %s", named(chosen), a.Price, named(other), b.Price, why)
 }
 
-// named returns the type with its zone, and with its capacity type unless that is spot.
+// named returns a text with the instance type and the zone of the candidate. The text includes the capacity type if it is not spot.
 func named(c cloudprovider.Candidate) string {
 	name := c.Type.Name + " in " + c.Offering.Zone()
 	if kind := c.Offering.CapacityType(); kind != "spot" {

@@ -53,7 +53,7 @@ func (m *Market) Cost(t *cloudprovider.InstanceType, o *cloudprovider.Offering, 
 	return c
 }
 
-// seen returns the market's record with the weights that apply at the given time.
+// seen returns the record of the market with the given key, with the weights of the history that apply at the given time.
 func (m *Market) seen(key Key, at time.Time) record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,7 +75,7 @@ func (m *Market) seen(key Key, at time.Time) record {
 // scoreLife is how long a placement score is used.
 const scoreLife = 24 * time.Hour
 
-// perMonth returns how many times a node is interrupted in a month. It corrects the offering's rate by the market's own history: the result
+// perMonth returns how many times a node is interrupted in a month. It corrects the offering's rate by the market's own history. The result
 // is the mean of a Gamma distribution. The prior distribution has the offering's rate as its mean and PriorInterruptions as its shape. The
 // data are the interruptions and the time that nodes ran.
 func (m *Market) perMonth(seen record, rate *cloudprovider.InterruptionRate) float64 {
@@ -88,12 +88,12 @@ func (m *Market) perMonth(seen record, rate *cloudprovider.InterruptionRate) flo
 	return (prior + seen.Interruptions) / (prior/perHour + seen.NodeHours) * Month.Hours()
 }
 
-// minPerHour is the lowest rate that is assumed for any offering, about one interruption in a thousand years: the market's own history
-// could not correct a rate of 0.
+// minPerHour is the lowest interruption rate per hour that is assumed for any offering. It is about one interruption in a thousand years.
+// The rate is not 0, because the market's own history could not correct a rate of 0.
 const minPerHour = 1e-7
 
-// refused returns the share of launches that find no capacity. The assumed share follows from the placement score; without a score, it is a
-// tenth. The market's own launches correct it.
+// refused returns the share of launches that find no capacity. The assumed share follows from the placement score. Without a score, it is a
+// tenth. The market's own launches correct the assumed share.
 func (m *Market) refused(seen record) float64 {
 	prior := 0.1
 	if seen.Score > 0 {
@@ -102,7 +102,8 @@ func (m *Market) refused(seen record) float64 {
 	return (prior*m.options.PriorLaunches + seen.Refused) / (m.options.PriorLaunches + seen.Launches)
 }
 
-// averageWeight returns the average share of a deviation that remains during a time, if the deviation halves in each half-life.
+// averageWeight returns the average remaining share of a deviation over a period of the given length, if the deviation halves in each
+// half-life.
 func averageWeight(during, halfLife time.Duration) float64 {
 	x := max(during, 0).Hours() / halfLife.Hours() * math.Ln2
 	if x < 1e-9 {
@@ -111,7 +112,7 @@ func averageWeight(during, halfLife time.Duration) float64 {
 	return -math.Expm1(-x) / x
 }
 
-// onDemandPrice returns the on-demand price of the type in the offering's zone, or 0 if it has none.
+// onDemandPrice returns the on-demand price of the type in the offering's zone, or 0 if the type has no on-demand price there.
 func onDemandPrice(t *cloudprovider.InstanceType, o *cloudprovider.Offering) float64 {
 	for i := range t.Offerings {
 		if other := &t.Offerings[i]; other.CapacityType() == v1.CapacityTypeOnDemand && other.Zone() == o.Zone() {

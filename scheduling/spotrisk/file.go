@@ -17,10 +17,10 @@ import (
 const (
 	// schema is the value of "schema" in a file.
 	schema = "drawknife-spot-history/1"
-	// maxBytes and maxRecords bound the input of Import.
+	// maxBytes and maxRecords are limits of the input of Import.
 	maxBytes   = 64 << 20
 	maxRecords = 100_000
-	// maxName bounds names of types and zones.
+	// maxName is the largest length of the names of instance types and zones.
 	maxName = 63
 )
 
@@ -83,7 +83,7 @@ func (m *Market) ImportAt(r io.Reader, now time.Time) error {
 // clockDifference is the allowed difference between the clocks of two computers.
 const clockDifference = 5 * time.Minute
 
-// importUntil imports a file and refuses times after newest; with the zero time, it accepts all times.
+// importUntil imports a file. It returns an error if the file has a time after newest. If newest is the zero time, it accepts all times.
 func (m *Market) importUntil(r io.Reader, newest time.Time) error {
 	if r == nil {
 		return option.Missing("Import", "the reader")
@@ -160,7 +160,7 @@ func (f *file) check(newest time.Time) error {
 	return nil
 }
 
-// fault returns the first field that breaks a rule, and the rule; both are empty if there is none.
+// fault returns the first field that breaks a rule, and the rule. Both are empty if no field breaks a rule.
 func (r *record) fault(newest time.Time) (field, rule string) {
 	if name := cmp.Or(bad(r.InstanceType, "instanceType"), bad(r.Zone, "zone")); name != "" {
 		return name, fmt.Sprintf("must be a name of at most %d printable characters", maxName)
@@ -197,7 +197,7 @@ func (r *record) fault(newest time.Time) (field, rule string) {
 	return "", ""
 }
 
-// bad returns field if text is not a valid name, or "" otherwise.
+// bad returns the name of the field if the text is not a valid name of a type or zone. If the text is valid, it returns "".
 func bad(text, field string) string {
 	if text == "" || len(text) > maxName || strings.IndexFunc(text, func(c rune) bool { return c <= ' ' || c > '~' }) >= 0 {
 		return field

@@ -26,7 +26,7 @@ type Market struct {
 	records map[Key]*record
 }
 
-// record contains the observations of one market. Its JSON is the output of Export.
+// record contains the observations of one market. The output of Export contains each record as JSON.
 type record struct {
 	Key
 	// Price is the last price, observed at PriceAt. Level is the level of earlier prices at that time.
@@ -39,7 +39,7 @@ type record struct {
 	Launches      float64   `json:"launches,omitempty"`
 	Refused       float64   `json:"refused,omitempty"`
 	HistoryAt     time.Time `json:"historyAt,omitzero"`
-	// Score is the placement score that was observed at ScoreAt, from 1 to 10; 0 means that no score is known.
+	// Score is the placement score that was observed at ScoreAt, from 1 to 10. 0 means that no score is known.
 	Score   int       `json:"score,omitempty"`
 	ScoreAt time.Time `json:"scoreAt,omitzero"`
 }
@@ -104,7 +104,8 @@ func (m *Market) ObserveScore(key Key, at time.Time, score int) {
 	}
 }
 
-// count adds an observation to the history of a market. An observation that arrives late gets the reduced weight of its time.
+// count adds an observation to the history of a market. An observation that arrives late gets the weight that it would have now if it had
+// arrived in time.
 func (m *Market) count(key Key, at time.Time, add func(r *record, weight float64)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,7 +123,7 @@ func (m *Market) record(key Key) *record {
 	return r
 }
 
-// decayTo reduces the weights of the history to those at the given time; an earlier time changes nothing.
+// decayTo reduces the weights of the history to the weights at the given time. If this time is before HistoryAt, it does nothing.
 func (r *record) decayTo(at time.Time, halfLife time.Duration) {
 	if r.HistoryAt.IsZero() {
 		r.HistoryAt = at
@@ -135,7 +136,7 @@ func (r *record) decayTo(at time.Time, halfLife time.Duration) {
 	r.HistoryAt = at
 }
 
-// levelAt returns the level of prices at the given time, if the last price was valid until then.
+// levelAt returns the level of prices at the given time, assuming that the last price is valid until this time.
 func (r *record) levelAt(at time.Time, halfLife time.Duration) float64 {
 	weight := halved(at.Sub(r.PriceAt), halfLife)
 	return weight*r.Level + (1-weight)*r.Price

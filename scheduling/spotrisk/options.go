@@ -100,5 +100,5 @@ func (l Loss) Validate() error {
 	return nil
 }
 
-// maxLoss bounds the cost of an interruption, in USD.
+// maxLoss is the largest cost of an interruption, in USD, that the options PerNode and PerCPU may state.
 const maxLoss = 1e6
