@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Now returns a judge for s. The pools and instance types are those of j; the nodes and pending pods are those of s, a snapshot of another
-// time. Pending pods of s may request only resources that pods of the workload passed to New requested.
+// Now returns a judge for s, a snapshot of another time. The new judge has the pools and instance types of j, and the nodes and pending
+// pods of s. Pending pods of s may request only resources that pods of the workload passed to New requested.
 func (j *Judge) Now(s *scheduling.Snapshot) *Judge {
 	now := &Judge{
 		s: s, resources: j.resources, daemons: j.daemons, pools: j.pools, shapes: j.shapes, bought: j.bought,

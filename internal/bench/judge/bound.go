@@ -15,9 +15,9 @@ import (
 )
 
 // Bound returns a lower bound on the hourly cost of new nodes for those of the given pods that don't fit on existing nodes. The certificate
-// of a plan is only a hint: Bound makes its own proof. Each pod gets a value. The values are lowered until no node that can be bought can
-// hold pods with a total value above its price. The bound is the value of all pods, minus the largest value of the pods that existing nodes
-// can hold. Rules between pods are ignored, except those that keep equal pods apart: this can only lower the bound.
+// of a plan is only a hint, because Bound makes its own proof. Each pod gets a value. The values are lowered until no node that can be
+// bought can hold pods with a total value above its price. The bound is the value of all pods, minus the largest value of the pods that
+// existing nodes can hold. Bound ignores all rules between pods, except rules that keep equal pods apart. This can only lower the bound.
 func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if hint == nil {
 		return 0
@@ -29,7 +29,7 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 		for i, name := range j.resources {
 			l[i] = t.Multipliers[name]
 			if name == corev1.ResourceCPU {
-				l[i] /= 1000 // the certificate's multipliers are per core, those of the judge per thousandth of a core
+				l[i] /= 1000 // the certificate's multipliers are per core, but the judge's multipliers are per thousandth of a core
 			}
 		}
 		for _, u := range whole {
@@ -49,7 +49,7 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if len(classes) > manyClasses {
 		return best
 	}
-	// hint only guesses the values of classes with equal requests. So exchange two of these values if this proves a higher bound.
+	// hint only guesses the values of classes with equal requests. So exchange two such values if this proves a higher bound.
 	for a := range classes {
 		for b := range a {
 			if values[a] == values[b] || !slices.Equal(classes[a].need, classes[b].need) {
@@ -72,7 +72,7 @@ type hints struct {
 	counted map[string]wholePods
 }
 
-// manyClasses is the number of classes above which these guesses are not improved, because the time grows with the square of the number.
+// manyClasses is the largest number of classes for which Bound improves the guessed values. The time grows with the square of this number.
 const manyClasses = 200
 
 // proven returns the bound that the hinted values prove after prove has lowered them as far as necessary.
@@ -86,7 +86,7 @@ func (j *Judge) proven(hinted []float64, classes []*class, multipliers hints, wh
 	return max(0, total-j.absorbed(classes, values, multipliers, whole))
 }
 
-// class is a set of pods that are equal for the proof of the bound.
+// class is a set of pods that the proof of the bound treats as equal.
 type class struct {
 	need  amounts
 	shape *shape
@@ -148,7 +148,7 @@ func (j *Judge) keepsAway(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(p.kindOf(pod).apart, func(r rule) bool { return r.self && r.group.key == corev1.LabelHostname })
 }
 
-// offer is a node that can be bought, with its DaemonSet pods.
+// offer is an empty node that a pool can buy, with its DaemonSet pods.
 type offer struct {
 	name    string
 	node    *corev1.Node
@@ -208,7 +208,7 @@ func (p *pool) offer(o *option, shapes []*shape) *offer {
 	return out
 }
 
-// most returns how many pods of the class fit on an empty node of the offer.
+// most returns the largest number of pods of the class that fit on an empty node of the offer.
 func (c *class) most(o *offer) int64 {
 	if !o.accepts[c.shape] {
 		return 0
@@ -233,8 +233,8 @@ func (c *class) fitting(room amounts) int64 {
 	return n
 }
 
-// hint returns a value for each class: the value of the certificate's class with equal requests. Of classes with equal requests, those with
-// the highest alone get the highest values. Each value is used for as many pods as the certificate states.
+// hint returns a value for each class: the value of the certificate's class with equal requests. Of classes with equal requests, the
+// classes with the highest field alone get the highest values. Each value is used for the number of pods that the certificate states.
 func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64 {
 	byNeed := make(map[string][]planning.CertificateClass)
 	for _, c := range stated.Classes {
@@ -251,7 +251,7 @@ func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64
 		hints := byNeed[k]
 		slices.SortFunc(hints, func(a, b planning.CertificateClass) int { return cmp.Compare(b.Value, a.Value) })
 		slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(classes[b].alone, classes[a].alone) })
-		at, left := 0, 0 // at is an index into hints, and left is how many of its pods are not assigned yet
+		at, left := 0, 0 // at is an index into hints, and left is the number of pods of hints[at] that have not got its value yet
 		for _, i := range indices {
 			// The value of a class is the mean of the values that its pods got.
 			sum, n := 0.0, 0
@@ -288,7 +288,7 @@ func (j *Judge) prove(values []float64, classes []*class, multipliers hints, who
 			continue
 		}
 		if p.counted == nil {
-			p.improve(o.price) // the certificate's multipliers were made for the type's cheapest offering: find better ones for this offering
+			p.improve(o.price) // the certificate's multipliers were made for the type's cheapest offering, so find better multipliers for this offering
 		}
 		base, excess := p.worth()
 		if base > o.price { // scale the multipliers down, so that the base is at most the price
@@ -303,7 +303,7 @@ func (j *Judge) prove(values []float64, classes []*class, multipliers hints, who
 	}
 }
 
-// pile has the data for computing the highest value of pods that one node can hold.
+// pile has the data for computing the highest total value of the pods that one node can hold.
 type pile struct {
 	classes     []*class
 	values      []float64
@@ -316,7 +316,7 @@ type pile struct {
 
 // worth returns an upper bound on the total value of pods that fit on the node together, as the sum of base and excess. Any multipliers λ
 // >= 0 prove such a bound. base is Σ room·λ over the resources, and excess is Σ fitting·max(0, value - need·λ) over the classes. If some
-// resources are counted in whole pods, excess includes only the pods with the highest value that fit together.
+// resources are counted in whole pods, excess includes only a set of pods that fit together, the set with the highest value.
 func (p *pile) worth() (base, excess float64) {
 	for r, l := range p.multipliers {
 		base += l * float64(max(p.room[r], 0))
@@ -347,8 +347,8 @@ func (p *pile) paid(c *class) float64 {
 	return sum
 }
 
-// improve searches for multipliers with which worth is lower. worth is convex in the multipliers. The search first scales all multipliers
-// together, and then changes them one after another.
+// improve searches for multipliers with which the sum that worth returns is lower. This sum is convex in the multipliers. The search first
+// scales all multipliers together, and then changes them one after another.
 func (p *pile) improve(price float64) {
 	start := p.multipliers
 	if base, _ := p.worth(); base > 0 {
@@ -375,7 +375,7 @@ func (p *pile) improve(price float64) {
 	}
 }
 
-// search finds the x from 0 to high for which worth is lowest with the multipliers at(x). It uses at(x) if worth is lower than before.
+// search finds the x from 0 to high with which the multipliers at(x) give the lowest bound. It uses them if they lower the bound.
 func (p *pile) search(high float64, at func(float64) []float64) {
 	value := func(l []float64) float64 {
 		q := *p
@@ -397,9 +397,9 @@ func (p *pile) search(high float64, at func(float64) []float64) {
 	}
 }
 
-// lower reduces the values of the classes that fit on the node. It multiplies the part of a value above need·λ by the share.
+// lower reduces the values of the classes that fit on the node. It multiplies the part of each value above need·λ by the parameter share.
 func (p *pile) lower(share float64) {
-	share *= 1 - 1e-12 // rounding must not invalidate the proof
+	share *= 1 - 1e-12 // a slightly smaller share, so that rounding errors don't invalidate the proof
 	for i, c := range p.classes {
 		paid := p.paid(c)
 		if over := p.values[i] - paid; over > 0 && p.accepts(c) && c.fitting(p.room) > 0 {
@@ -410,7 +410,7 @@ func (p *pile) lower(share float64) {
 
 // absorbed returns an upper bound on the total value of the pods that the existing nodes can hold.
 func (j *Judge) absorbed(classes []*class, values []float64, multipliers hints, whole wholeUnits) float64 {
-	// Any multipliers prove such a bound. Only some of the certificate's multipliers are tried, to limit the time.
+	// Any multipliers prove an upper bound on this value. Only some of the certificate's multipliers are tried, to limit the time.
 	names := slices.Sorted(maps.Keys(multipliers.l))
 	if fractions := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return multipliers.counted[n] != nil }); len(fractions) > 0 {
 		names = fractions

@@ -10,7 +10,7 @@
 // meets the requirements. This node determines the price, and it must accept the pods.
 //
 // Pods are then bound, one after the other, to the nodes in the plan. The rules are kube-scheduler's rules about resources, taints, node
-// selector and affinity, host ports, hard spread constraints, and required affinity and anti-affinity in both directions. A pod that is
-// refused is tried again after other pods are bound. So a pod counts as refused only if it can't be bound in any of the orders that are
-// tried. Volumes are ignored.
+// selector and affinity, host ports, hard spread constraints, and required affinity and anti-affinity in both directions. If the judge
+// refuses a pod, it tries the pod again after it has bound other pods. So a pod counts as refused only if it can't be bound in any of the
+// orders that are tried. Volumes are ignored.
 package judge

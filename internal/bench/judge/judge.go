@@ -24,7 +24,7 @@ type Judge struct {
 	bought    []*offer // see offers
 }
 
-// asking is a pending pod, with its requests and its shape.
+// asking is a pending pod, with its resource requests and its shape, which has its conditions for nodes.
 type asking struct {
 	key   string
 	pod   *corev1.Pod
@@ -68,7 +68,7 @@ func (j *Judge) shapeOf(pod *corev1.Pod) *shape {
 		parts.Affinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution}
 	}
 	text, err := json.Marshal(parts)
-	if err != nil { // plain data can always be encoded
+	if err != nil { // cannot happen, because plain data can always be encoded
 		text = []byte(pod.Namespace + "/" + pod.Name)
 	}
 	if j.shapes[string(text)] == nil {
@@ -77,7 +77,7 @@ func (j *Judge) shapeOf(pod *corev1.Pod) *shape {
 	return j.shapes[string(text)]
 }
 
-// accepts says why a pod of the shape can't run on the node, or returns "" if it can.
+// accepts returns the reason why a pod of the shape can't run on the node, or "" if the pod can run on it.
 func (s *shape) accepts(node *corev1.Node) string {
 	if match, err := s.affinity.Match(node); err != nil || !match {
 		return "node selector or affinity does not match"

@@ -26,7 +26,7 @@ type machine struct {
 	option *option // the offering with which a new node is bought
 	// zoneless has the pods that the plan places on the node before the node's first pod with a rule about zones.
 	zoneless map[string]bool
-	// freeAtFirst is the value of free before pods of the plan are bound.
+	// freeAtFirst are the free resources before pods of the plan are bound.
 	freeAtFirst  amounts
 	portsAtFirst map[hostPort]bool
 }
@@ -35,8 +35,8 @@ type machine struct {
 type option struct {
 	it       *cloudprovider.InstanceType
 	offering *cloudprovider.Offering
-	// labels are the labels that a node gets from the pool, the type and the offering. stated has the keys that the pool, the type or the
-	// offering mentions, including keys of labels that must be missing.
+	// labels are the labels that a node gets from the pool, the type and the offering. stated has the label keys that the pool, the type or
+	// the offering mentions, including keys of labels that the node must not have.
 	labels map[string]string
 	stated map[string]bool
 	room   amounts
@@ -83,8 +83,8 @@ func (j *Judge) newPool(np *scheduling.NodePool) *pool {
 	return p
 }
 
-// state adds labels. A requirement with a single value gives the label this value. With DoesNotExist the label is missing. Otherwise the
-// label is unknown.
+// state adds the labels that the requirements determine. A requirement with a single value gives the label this value. With DoesNotExist
+// the node has no such label. Other requirements leave the label unknown.
 func (o *option) state(entries []v1.NodeSelectorRequirementWithMinValues) {
 	for _, e := range entries {
 		switch {
@@ -97,7 +97,8 @@ func (o *option) state(entries []v1.NodeSelectorRequirementWithMinValues) {
 	}
 }
 
-// meets reports whether the requirements allow the option. If the option does not state a key, any value is possible.
+// meets reports whether the requirements allow the option. If the option does not state a label key, its node may have any value of this
+// label.
 func (o *option) meets(entries []v1.NodeSelectorRequirementWithMinValues) bool {
 	for _, e := range entries {
 		value, present := o.labels[e.Key]
@@ -141,8 +142,8 @@ func allows(e v1.NodeSelectorRequirementWithMinValues, value string, present boo
 	return false
 }
 
-// launch returns the node that a planned node becomes. It buys the cheapest offering that the node's requirements allow. If several
-// offerings are equally cheap, it buys the one whose instance type has the first name.
+// launch returns the node that a planned node becomes. It buys the cheapest offering that the node's requirements allow. Of several equally
+// cheap offerings, it buys the offering whose instance type has the alphabetically first name.
 func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	p := j.pools[n.Pool]
 	if p == nil {
@@ -179,7 +180,8 @@ func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	return m, nil
 }
 
-// standing returns an existing node of the workload. Its free resources are those that its pods and the DaemonSets leave.
+// standing returns an existing node of the workload. Its free resources are its allocatable resources minus those that its pods and
+// DaemonSet pods use.
 func (j *Judge) standing(n *scheduling.Node) *machine {
 	m := &machine{name: n.Name, node: &corev1.Node{}, ports: make(map[hostPort]bool)}
 	var room corev1.ResourceList
@@ -195,7 +197,7 @@ func (j *Judge) standing(n *scheduling.Node) *machine {
 		m.node.Labels[corev1.LabelHostname] = n.Name
 	}
 	m.free = j.vector(room)
-	bound := make(amounts, len(j.resources)) // the amounts that DaemonSet pods use
+	bound := make(amounts, len(j.resources)) // the amounts of resources that DaemonSet pods use
 	for _, pod := range n.Pods {
 		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			continue

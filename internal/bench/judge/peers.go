@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// peers counts pods by domains, for rules about other pods.
+// peers counts the pods in each topology domain, for rules about other pods: affinity, anti-affinity and spread constraints.
 type peers struct {
 	j      *Judge
 	nodes  []*machine
@@ -28,8 +28,8 @@ type kind struct {
 	spreads   []rule
 	together  []rule
 	apart     []rule
-	// matching are the groups whose selectors match pods of the kind. known is how many of the groups in peers.all have been checked for
-	// this.
+	// matching are the groups whose selectors match pods of the kind. known is the number of groups in peers.all whose selectors have been
+	// compared with the kind.
 	matching []*group
 	known    int
 }
@@ -47,7 +47,8 @@ func (k *kind) minds(key string) bool {
 	return false
 }
 
-// rule is one rule of a pod: the group of pods that it is about, and whether the pod itself belongs to the group.
+// rule is one affinity, anti-affinity or spread rule of a pod. It has the group of pods that the rule is about, and says whether the pod
+// itself belongs to the group.
 type rule struct {
 	group      *group
 	self       bool
@@ -78,9 +79,9 @@ func newPeers(j *Judge, nodes []*machine) *peers {
 	return p
 }
 
-// kindOf returns the kind of the pod. It adds the kind if the pod is the first of its kind. Call it for all pods with rules before the
-// first pod is placed. Otherwise the counts of the pod's groups would lack the pods placed before. (place also finds groups that were added
-// later.)
+// kindOf returns the kind of the pod. It adds the kind if the pod is the first of its kind. Call kindOf for all pods with rules before the
+// first pod is placed. If it is called later, the counts of the pod's groups lack the pods that were placed before. (place also finds
+// groups that were added after a pod's call of kindOf.)
 func (p *peers) kindOf(pod *corev1.Pod) *kind {
 	rules := struct {
 		Namespace string
@@ -97,7 +98,7 @@ func (p *peers) kindOf(pod *corev1.Pod) *kind {
 		rules.Shape = p.j.shapeOf(pod).key
 	}
 	text, err := json.Marshal(rules)
-	if err != nil { // plain data can always be encoded
+	if err != nil { // cannot happen, because plain data can always be encoded
 		text = []byte(pod.Namespace + "/" + pod.Name)
 	}
 	k := p.kinds[string(text)]
@@ -131,7 +132,7 @@ func (p *peers) newKind(pod *corev1.Pod) *kind {
 	return k
 }
 
-// spread returns the group for a spread constraint. It has the domains of the nodes that have the topology keys of all the pod's
+// spread returns the group for a spread constraint. The group has the domains of the nodes that have the topology keys of all the pod's
 // constraints. Depending on the policies of the constraint, the pod's node affinity and tolerations must also allow the nodes.
 func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c *corev1.TopologySpreadConstraint) rule {
 	selector := withLabels(c.LabelSelector, pod, c.MatchLabelKeys, nil)
@@ -175,7 +176,7 @@ func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c
 	return r
 }
 
-// affinity returns the group for the topology key of the affinity term t. It counts pods that match all the given terms.
+// affinity returns the group for the topology key of the affinity term t. The group counts pods that match all the given terms.
 func (p *peers) affinity(pod *corev1.Pod, terms []corev1.PodAffinityTerm, t *corev1.PodAffinityTerm) rule {
 	id := []string{"affinity", t.TopologyKey}
 	var selectors []labels.Selector
@@ -197,7 +198,7 @@ func (p *peers) affinity(pod *corev1.Pod, terms []corev1.PodAffinityTerm, t *cor
 	return rule{group: g, self: self}
 }
 
-// namespaces returns the namespaces of a term, as a text and as a function that reports whether a namespace is one of them.
+// namespaces returns the namespaces of a term as a text, and a function that reports whether a namespace is one of these namespaces.
 func (p *peers) namespaces(pod *corev1.Pod, t *corev1.PodAffinityTerm) (string, func(string) bool) {
 	names := slices.Clone(t.Namespaces)
 	if len(names) == 0 && t.NamespaceSelector == nil {
@@ -216,12 +217,12 @@ func (p *peers) namespaces(pod *corev1.Pod, t *corev1.PodAffinityTerm) (string, 
 			names = append(names, ns.Name)
 		}
 	}
-	everywhere := selector.Empty() // including namespaces that the workload does not list
+	everywhere := selector.Empty() // selects all namespaces, including namespaces that the workload does not list
 	return text + ";" + selector.String(), func(ns string) bool { return everywhere || slices.Contains(names, ns) }
 }
 
-// withLabels returns the selector with additional conditions. For each key in match, selected pods must have the same value as the given
-// pod. For each key in mismatch, they must have another value or no value.
+// withLabels returns the selector with additional conditions. For each label key in match, selected pods must have the same value as the
+// given pod. For each label key in mismatch, selected pods must have another value than the given pod, or no value.
 func withLabels(s *metav1.LabelSelector, pod *corev1.Pod, match, mismatch []string) labels.Selector {
 	if s == nil {
 		return labels.Nothing()
@@ -266,7 +267,7 @@ func (p *peers) matches(k *kind) []*group {
 	return k.matching
 }
 
-// refuses names the rule that keeps a pod of the kind off the node, or returns "" if no rule does.
+// refuses returns a text about the rule that keeps a pod of the kind off the node, or "" if the pod may run on the node.
 func (p *peers) refuses(k *kind, m *machine) string {
 	for _, r := range k.spreads {
 		domain, present := m.node.Labels[r.group.key]
@@ -284,7 +285,7 @@ func (p *peers) refuses(k *kind, m *machine) string {
 			return "spread over " + r.group.key + " is too uneven"
 		}
 	}
-	first := true // true if no pod matches anywhere and the pod matches its own terms
+	first := true // true if no pod on any node matches the affinity terms of this pod, and the pod matches its own terms
 	met := true
 	for _, r := range k.together {
 		domain, present := m.node.Labels[r.group.key]

@@ -4,12 +4,12 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Plan is a plan of any planner, in types that do not depend on the planner. Pods are "namespace/name".
+// Plan is a plan of any planner, in types that do not depend on the planner. Each pod is identified by "namespace/name".
 type Plan struct {
 	NewNodes      []NewNode       `json:"newNodes"`
 	Existing      []ExistingNode  `json:"existing"`
 	Unschedulable []Unschedulable `json:"unschedulable"`
-	// Order lists the placed pods in an order in which they can be bound, if the planner knows one.
+	// Order lists the placed pods in an order in which they can be bound. It is empty if the planner knows no such order.
 	Order []string `json:"order,omitempty"`
 }
 
@@ -27,7 +27,7 @@ type ExistingNode struct {
 	Pods []string `json:"pods"`
 }
 
-// Unschedulable is a pod without a place.
+// Unschedulable is a pod that the plan places on no node.
 type Unschedulable struct {
 	Pod    string `json:"pod"`
 	Reason string `json:"reason"`
@@ -39,7 +39,7 @@ type Verdict struct {
 	Nodes int
 	// Unschedulable is the number of pods that the plan leaves out.
 	Unschedulable int
-	// HourlyCost is the sum of the prices of the final nodes, USD per hour.
+	// HourlyCost is the sum of the prices of the nodes that the judge launched, in USD per hour.
 	HourlyCost float64
 	// Refusals are the placements that a cluster would refuse, and all other faults of the plan. It is nil for a valid plan.
 	Refusals []string

@@ -9,11 +9,12 @@ import (
 )
 
 // wholePods are the resources for which a certificate considers only whole pods on an instance type, not fractions of pods. Like the
-// certificate's values, this is only a hint. Pods that use more units than the node has don't fit on the node together.
+// certificate's values, this list is only a hint. If pods together use more units of a resource than the node has, they don't fit on the
+// node.
 type wholePods []wholeUnit
 
-// maxTable limits the size of the table in most: the number of combinations of units. Certificates count in large units, so their tables
-// are smaller.
+// maxTable limits the size of the table in the method most. The size is the number of combinations of units of all resources. Certificates
+// count in large units, so the tables for them are smaller than this limit.
 const maxTable = 1 << 20
 
 func (j *Judge) wholePods(t *planning.CertificateType) wholePods {
@@ -31,9 +32,10 @@ func (j *Judge) wholePods(t *planning.CertificateType) wholePods {
 	return out
 }
 
-// most returns the highest total value of whole pods that fit together. value has, for each class, the value of one pod. It fills a table
-// that has an entry for each combination of units, one pod after another. If the table would have more than maxTable entries, it returns a
-// higher bound: the sum, over the classes, of the value of all pods of the class that fit without other pods.
+// most returns the highest total value of whole pods that fit together. value has, for each class, the value of one pod. The method fills a
+// table, one pod after another. The table has an entry for each combination of units of the resources. If the table would have more than
+// maxTable entries, it returns a higher bound: the sum, over the classes, of the value of all pods of the class that fit without other
+// pods.
 func (w wholePods) most(classes []*class, value []float64, room amounts) float64 {
 	size, width := int64(1), make([]int64, len(w))
 	for i, u := range w {

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// wholeUnits are the resources of which a certificate counts whole units. Like the certificate's values, this is only a hint. If the
+// wholeUnits are the resources of which a certificate counts whole units. Like the certificate's values, this list is only a hint. If the
 // requests of pods and the room of a node are rounded down to whole units, pods that fit on the node together still fit. So the proof may
 // use whole units as additional resources.
 type wholeUnits []wholeUnit

@@ -8,5 +8,5 @@
 //	}
 //	fmt.Println(fleet.HourlyCost(), fleet.Evictions)
 //
-// Both sides of a comparison describe their commands with the types of this package and of judge, which do not depend on the planners.
+// Both planners of a comparison describe their commands with the types of this package and of judge, which do not depend on the planners.
 package replay

@@ -17,11 +17,11 @@ import (
 
 // Fleet is the current state of a saved fleet, with counts of the changes so far.
 type Fleet struct {
-	// Snapshot is the current state of the fleet. Apply replaces it, but never changes it.
+	// Snapshot is the current state of the fleet. Apply replaces the snapshot with a new one, but never changes a snapshot.
 	Snapshot *scheduling.Snapshot
-	// Evictions is how often a pod had to move so far.
+	// Evictions is the number of pods that have been moved so far. A pod that was moved twice counts twice.
 	Evictions int
-	// Launched and Removed are how many nodes were launched and removed so far.
+	// Launched and Removed are the numbers of nodes that were launched and removed so far.
 	Launched, Removed int
 
 	judge  *judge.Judge
@@ -110,7 +110,7 @@ func (f *Fleet) HourlyCost() float64 {
 }
 
 // Check returns the placements of a step that a cluster would refuse, and all other faults of the step. It returns nil for a valid step. It
-// changes nothing.
+// does not change the fleet.
 func (f *Fleet) Check(step *Step) []string {
 	now := *f.Snapshot
 	now.Nodes, now.Pods = nil, nil

@@ -7,7 +7,7 @@ type Round struct {
 	Steps []Step `json:"steps"`
 }
 
-// Step is one command: nodes to remove, nodes to launch before that, and the new places of pods.
+// Step is one command. It has the nodes to remove, the nodes to launch before the removal, and the new nodes of the moved pods.
 type Step struct {
 	// Method is the planner's name for the method that found the step.
 	Method string `json:"method"`
@@ -24,7 +24,7 @@ type Launch struct {
 	// Name is the name of the node. It is unique in the fleet.
 	Name string `json:"name"`
 	judge.NewNode
-	// InstanceType, Zone and CapacityType were bought: they are the cheapest available offering that the plan allows.
+	// InstanceType, Zone and CapacityType describe the offering that was bought: the cheapest available offering that the plan allows.
 	InstanceType string `json:"instanceType"`
 	Zone         string `json:"zone"`
 	CapacityType string `json:"capacityType"`

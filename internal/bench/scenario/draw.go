@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Draw draws a trace that is similar to a given one. It draws rows with replacement, and changes sizes a little. The result is like the
-// trace of another cluster of the same organization. The same Draw gives the same trace.
+// Draw draws a random trace that is similar to a given trace. It draws rows of the given trace with replacement, and changes their sizes a
+// little. The result is like the trace of another cluster of the same organization. The same Draw gives the same trace.
 type Draw struct {
 	// Kind is one of DrawKinds.
 	Kind string
@@ -54,7 +54,7 @@ func FromTrace(o Objects, d Draw) (*Scenario, error) {
 	return s, nil
 }
 
-// drawnTrace draws a trace from the files of the openb trace, which must be in the folder that DataVariable names.
+// drawnTrace draws a trace from the files of the openb trace. They must be in the folder that the environment variable DataVariable names.
 func drawnTrace(d Draw) (*Scenario, error) {
 	o, found := OpenB(os.Getenv(DataVariable))
 	if !found {
@@ -76,7 +76,8 @@ func (d *Draw) rows(given []traceRow) ([]traceRow, error) {
 	for _, row := range given {
 		s := shape{row.cpu, row.memory, row.gpus}
 		if _, known := changed[s]; !known {
-			// The factor is usually from 0.9 to 1.1. CPU is rounded to multiples of 0.1, and memory to multiples of 64 MiB.
+			// The factor of the method step is usually from 0.9 to 1.1. CPU is rounded to multiples of 0.1, and memory to multiples of 64
+			// MiB.
 			changed[s] = shape{step(row.cpu, 100, r), step(row.memory, 64, r), row.gpus}
 		}
 		if row.gpus == 0 {
@@ -104,14 +105,14 @@ func (d *Draw) rows(given []traceRow) ([]traceRow, error) {
 	return out, nil
 }
 
-// step multiplies an amount by a factor from a log-normal distribution, and rounds it to a multiple of size.
+// step multiplies an amount by a factor from a log-normal distribution, and rounds the product to a multiple of size.
 func step(amount, size int64, r *rand.Rand) int64 {
 	by := math.Exp(0.1 * max(-2, min(2, r.NormFloat64())))
 	return max(1, int64(math.Round(float64(amount)*by/float64(size)))) * size
 }
 
-// models draws the GPU models that a pod accepts, by EC2's names. It uses the models of the trace that EC2 also offers, about as often as
-// the trace's nodes have them. One pod in ten accepts two models.
+// models draws the GPU models that a pod accepts, by EC2's names. It uses those models of the trace that EC2 also offers, about as often as
+// they occur on the trace's nodes. One pod in ten accepts two models.
 func models(r *rand.Rand) []string {
 	switch n := r.IntN(10); {
 	case n < 5:

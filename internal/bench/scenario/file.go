@@ -77,7 +77,7 @@ func Read(name string, pods int) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // the file was only read, so closing can't lose anything
+	defer file.Close() // the file was only read, so closing it can't lose data
 	data, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -92,7 +92,7 @@ func Read(name string, pods int) (*Scenario, error) {
 	return s, nil
 }
 
-// FromText makes a scenario from the text of such a file. Paths of catalogs in the text are relative to the working directory.
+// FromText makes a scenario from the text of a scenario file. Paths of catalogs in the text are relative to the working directory.
 func FromText(name, text string) (*Scenario, error) { return read(name, []byte(text), 0, ".") }
 
 func read(name string, data []byte, pods int, folder string) (*Scenario, error) {
@@ -208,7 +208,7 @@ func (f *File) scale(pods int) error {
 	if pods == 0 || total == 0 {
 		return nil
 	}
-	// Rounding the sums so far spreads the rounding errors evenly, and makes the last sum exact.
+	// Rounding the running sums, not the counts, spreads the rounding errors evenly and makes the last sum exact.
 	before, sum := 0, 0
 	for i := range f.Deployments {
 		sum += f.Deployments[i].Count

@@ -55,7 +55,7 @@ func OrdinaryFleets(nodes int, seed uint64) []string {
 	return names
 }
 
-// Fleet makes a fleet to consolidate. consolidate-N has N nodes, and two fifths of its capacity are used. In consolidate-mixed-N, the pods
+// Fleet makes a fleet to consolidate. consolidate-N has N nodes, and pods use two fifths of its capacity. In consolidate-mixed-N, the pods
 // have constraints. consolidate-FAMILIES-RULES-ZONESz-SEED-Nn has N nodes of an ordinary cluster. The seed of the fleet is SEED.
 func Fleet(name string, seed uint64) (*Scenario, error) {
 	parts := fleetName.FindStringSubmatch(name)

@@ -11,7 +11,7 @@ import (
 
 // Scenario is a workload with a name.
 type Scenario struct {
-	// Name is the name in the results: a letter, or the name of the file.
+	// Name is the name of the scenario in the results: a letter, or the name of the file.
 	Name string
 	// About describes the scenario for people.
 	About string
@@ -29,7 +29,7 @@ type Size struct {
 	Full, Small int
 }
 
-// Sizes returns the sizes of the generated scenarios, in order.
+// Sizes returns the sizes of the generated scenarios, in the order of their names.
 func Sizes() []Size {
 	return []Size{
 		{"a", "identical pods", 10_000, 1_000},
@@ -42,10 +42,10 @@ func Sizes() []Size {
 	}
 }
 
-// maxPods is the largest number of generated pods. The objects of more pods would need too much memory.
+// maxPods is the largest number of generated pods. With more pods, the objects would need too much memory.
 const maxPods = 1_000_000
 
-// Generated makes a scenario of Sizes with the given number of pods. 0 means its full size.
+// Generated makes one of the scenarios of Sizes, with the given number of pods. 0 pods means its full size.
 func Generated(name string, pods int, seed uint64) (*Scenario, error) {
 	sizes := Sizes()
 	at := slices.IndexFunc(sizes, func(s Size) bool { return s.Name == strings.ToLower(name) })

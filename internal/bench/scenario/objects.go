@@ -23,8 +23,8 @@ import (
 
 // Objects names files with Kubernetes objects, and the catalog of the nodes on which to plan them.
 type Objects struct {
-	// Files are files and folders with objects: pods or workloads, NodePools, node classes, nodes. A file that ends in .csv is a pod list
-	// with the columns of the openb trace.
+	// Files are files and folders with objects: pods or workloads, NodePools, node classes, nodes. A file whose name ends in .csv is a pod
+	// list with the columns of the openb trace.
 	Files []string
 	// Catalog is a catalog of EC2, in the form of simulate --catalog. Empty means the embedded catalog.
 	Catalog string
@@ -32,7 +32,7 @@ type Objects struct {
 	draw *Draw
 }
 
-// OpenB returns the files of the openb trace in a data folder. It returns false if they are missing.
+// OpenB returns the files of the openb trace in a data folder. It returns false if the files are missing.
 func OpenB(folder string) (Objects, bool) {
 	o := Objects{
 		Files:   []string{filepath.Join(folder, "openb", "pods.csv"), filepath.Join(folder, "openb", "nodepool.yaml")},
@@ -46,7 +46,7 @@ func OpenB(folder string) (Objects, bool) {
 	return o, true
 }
 
-// FromObjects makes scenario h. If pods > 0, it keeps only this number of pods, the first ones by namespace and name.
+// FromObjects makes scenario h. If pods > 0, it keeps only this number of pods: the first pods in the order of namespace and name.
 func FromObjects(o Objects, pods int) (*Scenario, error) {
 	if len(o.Files) == 0 {
 		return nil, errors.New("scenario h needs --pods-file")
@@ -63,7 +63,7 @@ func FromObjects(o Objects, pods int) (*Scenario, error) {
 		return nil, err
 	}
 	s := loaded.Snapshot
-	s.Placeholders = nil // placeholders are not part of the comparison
+	s.Placeholders = nil // the comparison has no placeholders
 	if len(s.NodePools) == 0 {
 		s.NodePools = []scheduling.NodePool{anyNode()}
 	}
@@ -111,13 +111,13 @@ func (o Objects) sources() ([]manifests.Source, error) {
 
 func readCatalog(name string) (*catalog.Catalog, error) {
 	if name == "" {
-		return catalog.EmbeddedAsSeen() // its prices are those with which all results were recorded
+		return catalog.EmbeddedAsSeen() // all results were recorded with the prices of this catalog
 	}
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading the catalogue: %w", err)
 	}
-	defer file.Close() // the file was only read, so closing can't lose anything
+	defer file.Close() // the file was only read, so closing it can't lose data
 	facts, err := catalog.Load(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -125,8 +125,8 @@ func readCatalog(name string) (*catalog.Catalog, error) {
 	return facts, nil
 }
 
-// addTypes sets the instance types of each pool. It derives the types from the pool's node class and from facts, the data about instance
-// types. If the node class is missing, the default class is used. Pools with equal settings share one list.
+// addTypes sets the instance types of each pool. It derives the types from the pool's node class and from the catalog of the parameter
+// facts. If the node class is missing, the default class is used. Pools with equal settings share one list.
 func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []kinds.NodeClass) error {
 	byName := make(map[string]*awsv1.EC2NodeClass, len(classes))
 	for _, object := range classes {
@@ -152,7 +152,7 @@ func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []kinds.No
 	return nil
 }
 
-// anyNode returns the pool for input without pools. It allows Linux on amd64 and arm64, and on-demand and spot nodes.
+// anyNode returns the pool that is used if the input has no pools. It allows Linux on amd64 and arm64, and on-demand and spot nodes.
 func anyNode() scheduling.NodePool {
 	np := &v1.NodePool{}
 	np.Name = "default"

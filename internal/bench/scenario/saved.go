@@ -43,7 +43,7 @@ func readSaved(name string) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // the file was only read, so closing can't lose anything
+	defer file.Close() // the file was only read, so closing it can't lose data
 	text, err := gzip.NewReader(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.file, err)

@@ -13,7 +13,7 @@ import (
 type traceRow struct {
 	name, qos   string
 	cpu, memory int64 // in thousandths of a CPU, and in MiB
-	gpus        int64 // whole GPUs: a pod that shares a GPU requests a whole one
+	gpus        int64 // number of whole GPUs; a pod that shares a GPU with other pods requests a whole GPU here
 	// models are the GPU models that the pod accepts, with the names in labels of EC2 nodes. Nil means any model.
 	models []string
 }
@@ -23,7 +23,7 @@ func readTrace(name string) ([]traceRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // the file was only read, so closing can't lose anything
+	defer file.Close() // the file was only read, so closing it can't lose data
 	table, err := csv.NewReader(file).ReadAll()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

@@ -6,7 +6,8 @@
 //
 // The largest total cost is divided among the new nodes in proportion to their prices. A type remains if, with each offering that the
 // launch may use, it costs less than its node's share. The rules for capacity types are those of disruption.Reference. The work is
-// proportional to nodes times types; nodes of a pool with the same requirements are looked up only once.
+// proportional to the number of nodes times the number of types. Types are priced only once for all nodes of a pool with the same
+// requirements.
 //
 //	shares   the largest cost of each new node               finder.go
 //	offers   the types that cost no more        offers.go

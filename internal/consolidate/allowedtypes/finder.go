@@ -19,17 +19,18 @@ import (
 // use.
 type Finder struct {
 	*reference.Pass
-	// oneZone allows restricting new nodes to one zone. keepsZone is true while sureOffers may do this: in the second attempt of Narrow.
+	// oneZone allows restricting a new node to one zone. keepsZone is true while sureOffers may restrict nodes in this way: in the last
+	// attempt of Narrow.
 	oneZone, keepsZone bool
-	// cheapest is scratch space of the method cheaper. allWanted has all entries that wants has made. wanted has at most the latest lately
-	// of these entries.
+	// cheapest is scratch space of the method cheaper. The map allWanted has all entries that the method wants has made. The slice wanted
+	// has only the latest of these entries, at most the number of the constant lately.
 	cheapest  []*knownOffer
 	wanted    []*wanted
 	allWanted map[wantedKey]*wanted
 }
 
-// New returns a finder for nodes of the pass. If oneZone is true and a new node has no type that costs less than its share in every zone,
-// the finder may restrict the node to one zone.
+// New returns a finder for nodes of the pass. If oneZone is true, the finder may restrict a new node to one zone. It does this if each type
+// of the node costs at least the node's share in some zone.
 func New(p *reference.Pass, oneZone bool) *Finder { return &Finder{Pass: p, oneZone: oneZone} }
 
 // Apart returns a finder for another goroutine. The new finder reads shared results, but does not add to them.
@@ -38,32 +39,33 @@ func (p *Finder) Apart() *Finder { return New(p.Pass.Apart(), p.oneZone) }
 // Group contains the relevant properties of the nodes that are removed.
 type Group struct {
 	Method decision.Method
-	// Spot means that all removed nodes are spot instances. Due means that one of them must be removed anyway. One means that only one node
-	// is removed.
+	// Spot means that all removed nodes are spot instances. Due means that at least one removed node must be removed anyway. One means that
+	// only one node is removed.
 	Spot, Due, One bool
 }
 
-// Money limits the spending of a command, in nano-USD per hour. Spent is the present cost of the removed nodes; Most is the largest total
-// cost of new nodes.
+// Money limits the spending of a command, in nano-USD per hour. Spent is the present cost of the removed nodes. Most is the largest
+// permitted total cost of the new nodes.
 type Money struct{ Spent, Most int64 }
 
-// Limits on the length of type lists, for pools that don't ask for more. The search uses mostTried: it needs only one type with which a
-// command is worth it. Commands use mostListed; providers use fewer types for one launch.
+// Limits on the length of type lists, for pools that don't need longer lists. The search uses mostTried, because it needs only one type
+// with which a command is worth it. Commands use mostListed. Providers use fewer types for one launch.
 const (
 	mostTried  = 10
 	mostListed = 60
 )
 
-// ToTry returns how many types of a node a search looks at.
+// ToTry returns the largest number of types per new node that a search looks at.
 func (p *Finder) ToTry() int { return max(mostTried, p.SpotTypes()) }
 
-// ToList returns how many types of a node a command lists.
+// ToList returns the largest number of types per new node that a command lists.
 func (p *Finder) ToList() int { return max(mostListed, p.SpotTypes()) }
 
 // Narrow restricts planned nodes to types with which the command is worth it. It divides the permitted cost among the new nodes in
-// proportion to their prices. Each node keeps the types that cost less than its share, whichever offering is bought. A node that replaces a
-// drifted one keeps all its types. If no type of a node costs less than its share, the node gets a larger share and the other nodes get
-// less, unless strict is true. If a node still has no such type, Narrow may restrict nodes to one zone. Each list has at most limit types.
+// proportion to their prices. Each new node keeps the types that cost less than the node's share with every allowed offering. A node that
+// replaces a drifted node keeps all its types. If no type of a node costs less than its share, the node gets a larger share and the other
+// nodes get smaller shares. If strict is true, shares don't change. If a node still has no such type, Narrow may restrict nodes to one
+// zone. Each list has at most limit types.
 func (p *Finder) Narrow(group Group, nodes []planning.NewNode, spend Money, limit int, strict bool) ([]planning.NewNode, *decision.Block) {
 	if group.Method == decision.MethodDrift {
 		return nodes, nil
@@ -84,10 +86,10 @@ func (p *Finder) Narrow(group Group, nodes []planning.NewNode, spend Money, limi
 	return nil, why
 }
 
-// sharing restricts each new node to the types that cost less than the node's share of spend.Most. If needs is not nil, node i gets the
-// larger share needs[i] if it has no such type, and the other nodes divide the remaining cost. So a command that saves enough is possible
-// even if the share of one node is too small, because its type costs more in another zone. If needs is nil, all shares are as sharedOut
-// returns them.
+// sharing restricts each new node to the types that cost less than the node's share of spend.Most. If needs is not nil and node i has no
+// type that costs less, it gets the larger share needs[i]. The other nodes divide the remaining cost. So a command that saves enough is
+// possible even if the share of one node is too small, because its type costs more in another zone. If needs is nil, the nodes keep the
+// shares that sharedOut returns.
 func (p *Finder) sharing(group Group, nodes []planning.NewNode, needs []int64, spend Money, limit int) ([]planning.NewNode, *decision.Block) {
 	planned, most, short := int64(0), spend.Most, make([]bool, len(nodes))
 	for i := range nodes {
@@ -133,13 +135,15 @@ func (p *Finder) needs(group Group, nodes []planning.NewNode, limit int) []int64
 	return out
 }
 
-// picky reports whether the pool has minValues. A list of its types must not be cut, because it could then have too few values.
+// picky reports whether the pool has minValues. The list of types of such a pool must not be cut, because a shorter list could have too few
+// values of a label.
 func (p *Finder) picky(pool *survey.Pool) bool {
 	return slices.ContainsFunc(pool.Object.Spec.Template.Spec.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.MinValues != nil })
 }
 
-// sharedOut returns a node's share of most: its price, plus a part of the amount by which most exceeds the sum of all planned prices. The
-// part is proportional to the price and rounded down. If the price of every node is 0, all shares are equal.
+// sharedOut returns a node's share of the largest total cost, the parameter most. The share is the node's price, plus a part of the amount
+// by which the largest total cost exceeds the sum of all planned prices. The part is proportional to the node's price and rounded down. If
+// the price of every node is 0, all shares are equal.
 func sharedOut(price, planned, most int64, nodes int) int64 {
 	if planned <= 0 {
 		return most / int64(nodes)
@@ -147,8 +151,8 @@ func sharedOut(price, planned, most int64, nodes int) int64 {
 	return price + int64(float64(most-planned)*float64(price)/float64(planned))
 }
 
-// offers restricts the node to the capacity types that it may have, and returns the types that cost less than share, whichever of their
-// offerings is bought. The list is valid until the next call.
+// offers restricts the node to the capacity types that it may have, and returns the types that cost less than share with every offering
+// that the launch may use. The list is valid until the next call.
 func (p *Finder) offers(fromSpot bool, node *planning.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
 	pool := p.Fleet.Pools[node.Pool]
 	if !p.picky(pool) && len(node.InstanceTypes) > limit {
@@ -172,7 +176,7 @@ func (p *Finder) offers(fromSpot bool, node *planning.NewNode, share int64, limi
 }
 
 // narrowed returns the planned node with the types that cost less than share. If a removed node is due, the planned node keeps all its
-// types, whatever they cost. The rules for capacity types are those of Reference, applied to all nodes of the group together.
+// types, however expensive they are. The rules for capacity types are those of Reference, applied to all nodes of the group together.
 func (p *Finder) narrowed(group Group, planned *planning.NewNode, share, spent int64, nodes, limit int) (*planning.NewNode, *decision.Block) {
 	pool := p.Fleet.Pools[planned.Pool]
 	node := *planned
@@ -207,8 +211,9 @@ func (p *Finder) narrowed(group Group, planned *planning.NewNode, share, spent i
 	return &node, nil
 }
 
-// sureOffers calls offers. If each type costs more than the share in some zone, it restricts the node to one zone: the zone of the first
-// planned type that costs less than the share there. Spot prices differ by zone, so a command may be worth it in only one zone.
+// sureOffers calls offers. If each type costs at least the share in some zone, sureOffers may restrict the node to one zone. It is the zone
+// of the first planned type that costs less than the share in its zone. Spot prices differ by zone, so a command may be worth it in only
+// one zone.
 func (p *Finder) sureOffers(fromSpot bool, node *planning.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
 	planned := *node
 	if list, spotToSpot, why = p.offers(fromSpot, node, share, limit); !p.keepsZone || why != nil || len(list) > 0 {

@@ -45,18 +45,19 @@ func sameOption(a, b *planning.InstanceTypeOption) bool {
 type wanted struct {
 	pool         v1.PoolKey
 	requirements requirements.Set
-	// narrower has, by capacity type, the entry for nodes of the same pool whose requirements are restricted to that capacity type.
+	// narrower has, by capacity type, the entry for the same pool and the same requirements, but restricted to that capacity type.
 	narrower map[string]*wanted
 	// known has the offers of each type, by the type's name.
 	known map[string][]*knownOffer
 }
 
-// knownOffer is the result of reference.Cheaper for the type planned. had is false if the result is empty.
+// knownOffer is the result of reference.Cheaper for one type of a planned node. The field planned is this type. The field had is false if
+// the result is empty.
 type knownOffer struct {
 	planned planning.InstanceTypeOption
 	reference.Priced
 	had bool
-	// allocatable is the allocatable of Priced.Option; nil until it is needed.
+	// allocatable is the allocatable of Priced.Option. It is nil until it is first needed.
 	allocatable corev1.ResourceList
 }
 
@@ -65,10 +66,10 @@ type wantedKey struct {
 	requirements string
 }
 
-// lately is the number of the latest entries that wants looks through before it looks in allWanted.
+// lately is the largest number of recent entries that the method wants compares before it looks in the map allWanted.
 const lately = 8
 
-// wants returns the entry for the node's pool and requirements. A plan has few different entries.
+// wants returns the entry for the node's pool and requirements. The nodes of a plan need only a few different entries.
 func (p *Finder) wants(node *planning.NewNode) *wanted {
 	for _, w := range p.wanted {
 		if w.pool == node.Pool && w.requirements.Equal(node.Requirements) {
@@ -124,7 +125,7 @@ func (p *Finder) cheaper(pool *survey.Pool, node *planning.NewNode, spent int64)
 	return out
 }
 
-// offer returns the known offer for node.InstanceTypes[number], and makes it if it is missing.
+// offer returns the known offer for node.InstanceTypes[number]. If the offer is not known yet, the method makes it.
 func (w *wanted) offer(pool *survey.Pool, node *planning.NewNode, number int) *knownOffer {
 	o := &node.InstanceTypes[number]
 	for _, known := range w.known[o.Name] {

@@ -31,13 +31,13 @@ type Found struct {
 	// Types finds the instance types of new nodes.
 	Types      *allowedtypes.Finder
 	Components *components.Components
-	// Parallelism is the largest number of goroutines that write.
+	// Parallelism is the largest number of goroutines that write commands at the same time.
 	Parallelism int
 }
 
 // Write makes commands of the steps. Nodes that share a new node are removed together. Other nodes are removed by separate commands, if
-// each command is worth it without the others. It also returns the nodes that are left for the next plan because removing them alone is not
-// worth it. Components are independent of each other and are written in parallel.
+// each command is worth it without the others. Write also returns the nodes that it leaves for the next plan, because removing them alone
+// is not worth it. Components are independent of each other, so their commands are written in parallel.
 func Write(f *Found) (list []*decision.Command, left []*searchcontext.Candidate) {
 	w := newWriter(f)
 	parts := w.parts()
@@ -59,22 +59,23 @@ func Write(f *Found) (list []*decision.Command, left []*searchcontext.Candidate)
 	return list, left
 }
 
-// For every componentsApart components, one more goroutine writes commands.
+// componentsApart is the number of components for which Write uses one more goroutine.
 const componentsApart = 8
 
-// writer makes commands of steps, in their order.
+// writer makes commands of the search's steps, in the order of the steps.
 type writer struct {
 	*Found
 	// types finds the types that commands may launch.
 	types *allowedtypes.Finder
-	// members are the removed nodes, in the order in which they were found.
+	// members are the removed nodes, in the order in which the search accepted their removal.
 	members []*searchcontext.Candidate
-	// method is the method that found each member. receivers has the existing nodes that receive the member's pods. The index of both
-	// slices is the member's Number.
+	// method has, for each member, the method that found it. receivers has, for each member, the existing nodes that receive its pods. The
+	// index of both slices is the member's Number.
 	method    []decision.Method
 	receivers [][]planning.ExistingNode
-	// planned are the new nodes with all types that would hold their pods, up to Finder.ToList. openedFor has the first member that each
-	// new node was opened for. from has, for each new node, the members that its pods come from: see cameFrom.
+	// planned are the new nodes with all types that would hold their pods, at most Finder.ToList types each. openedFor has, for each new
+	// node, the first member that it was opened for. The slice from has, for each new node, the members that its pods come from: see
+	// cameFrom.
 	planned   []planning.NewNode
 	openedFor []*searchcontext.Candidate
 	from      [][]*searchcontext.Candidate
@@ -109,8 +110,8 @@ func newWriter(f *Found) *writer {
 	return w
 }
 
-// cameFrom returns the candidates that pods come from, in the order of the pods. from has, for each pod, an index in hidden; it is negative
-// for pending pods, which are left out. If several pods in a row come from the same candidate, it is listed once.
+// cameFrom returns the candidates that pods come from, in the order of the pods. The parameter from has, for each pod, an index in hidden.
+// The index is negative for pending pods, which are left out. If several consecutive pods come from the same candidate, it is listed once.
 func cameFrom(from []int32, hidden []*searchcontext.Candidate) []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate
 	for i, k := range from {
@@ -140,14 +141,14 @@ func (w *writer) receive(e *planning.ExistingNode, from []int32, hidden []*searc
 	}
 }
 
-// apart returns a writer for another goroutine: it has its own finder, and shares everything else, which it only reads.
+// apart returns a writer for another goroutine. The new writer has its own finder. It shares all other fields with w, and only reads them.
 func (w *writer) apart() *writer {
 	return &writer{
 		Found: w.Found, types: w.types.Apart(), members: w.members, method: w.method, receivers: w.receivers, planned: w.planned, openedFor: w.openedFor, from: w.from,
 	}
 }
 
-// written is the result of a component: its commands, and the members that are left for the next plan.
+// written is the result of a component. It has the component's commands, and the members that are left for the next plan.
 type written struct {
 	commands []*decision.Command
 	left     []*searchcontext.Candidate

@@ -15,11 +15,12 @@ import (
 type part struct {
 	members []*searchcontext.Candidate
 	nodes   []int
-	// openedFor has, for each of nodes, the member that the node was opened for. It is used only until the parts are separated.
+	// openedFor has, for each element of the field nodes, the member that the new node was opened for. It is used only until the parts are
+	// separated.
 	openedFor []*searchcontext.Candidate
 }
 
-// parts divides all members and new nodes into the components of Found.Components.
+// parts returns one part for each component of Found.Components, with its members and its new nodes.
 func (w *writer) parts() []*part {
 	all := &part{members: w.members, nodes: make([]int, len(w.planned)), openedFor: w.openedFor}
 	for i := range all.nodes {
@@ -73,8 +74,8 @@ func grouped(f *part, by *components.Sets) []*part {
 }
 
 // viable returns the parts as exchanges, each of which is worth it without the others. A part that is not worth it alone is joined with
-// another part. Parts that are worth it are preferred, then parts that save more. If all parts together are not worth it either, viable
-// returns nil, and the next plan decides.
+// another part: preferably one that is worth it alone, and of these the part that saves most. If all parts together are not worth it
+// either, viable returns nil, and the next plan decides about their nodes.
 func (w *writer) viable(parts []*part) []*paying.Exchange {
 	out := make([]*paying.Exchange, len(parts))
 	for i, p := range parts {

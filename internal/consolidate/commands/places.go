@@ -2,7 +2,7 @@ package commands
 
 import "github.com/drawknife/drawknife/disruption/decision"
 
-// Places returns the number of pods that have places in the command.
+// Places returns the number of pods that the command places on existing or new nodes.
 func Places(c *decision.Command) int {
 	n := 0
 	for i := range c.Receivers {
@@ -16,7 +16,7 @@ func Places(c *decision.Command) int {
 	return n
 }
 
-// AllPlaces returns the number of pods that have places in the commands.
+// AllPlaces returns the number of pods that the commands place on existing or new nodes.
 func AllPlaces(list []*decision.Command) int {
 	n := 0
 	for _, cmd := range list {

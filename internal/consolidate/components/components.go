@@ -1,12 +1,12 @@
 // Package components answers one question: which nodes must be removed together, and which planned nodes replace them?
 //
-// The input is the accepted steps of a search. For a group of nodes, the output is the component that it would become part of, with the
-// number of nodes that this component removes and launches. A command is a component or a part of it, so no component may become larger
-// than a command may be.
+// The input is the accepted steps of a search. For a group of nodes that may be removed next, the output is the component that the group
+// would become part of. The output includes the numbers of nodes that this component removes and launches. A command is a component or a
+// part of it, so no component may become larger than a command may be.
 //
-// Nodes belong together if they were exchanged for one another, directly or in several exchanges, or if their pods share a new node. The
-// sets of these nodes are a forest (union-find; Galler and Fischer, An Improved Equivalence Algorithm, 1964). The time of a query is
-// proportional to the lengths of the paths from its nodes to their roots. A query changes nothing, so searches may query in parallel.
+// Nodes belong to one component if they were exchanged for one another, directly or in several exchanges, or if their pods share a new
+// node. The sets of these nodes are a forest (union-find; Galler and Fischer, An Improved Equivalence Algorithm, 1964). The time of a query
+// is proportional to the lengths of the paths from its nodes to their roots. A query changes nothing, so searches may query in parallel.
 package components
 
 import (
@@ -18,16 +18,16 @@ import (
 
 // Components says which nodes must be removed together, while a search is running.
 type Components struct {
-	// Connected has a set of nodes for each component.
+	// Connected has, for each component, the set of its nodes.
 	Connected Sets
-	// size has, by the root of a component, the number of nodes that the component removes and the number that it launches.
+	// size has, by the root of a component, the numbers of nodes that the component removes and launches.
 	size map[*searchcontext.Candidate]Size
-	// openedFor has the first member that each new node was opened for, by the node's number.
+	// openedFor has, by the number of a new node, the first member that the node was opened for.
 	openedFor map[int]*searchcontext.Candidate
 	// receivedFrom has, for an existing node, the members whose pods the node may have received.
 	receivedFrom map[*searchcontext.Candidate][]*searchcontext.Candidate
 	// TooLarge is the block for a group that would make a component larger than a command may be. Its code is BlockLater, because the next
-	// plan starts with new components.
+	// plan starts with new components and may allow the removal.
 	TooLarge *decision.Block
 }
 
@@ -45,8 +45,8 @@ func New() *Components {
 // OpenedFor returns the first member for which the new node was opened.
 func (x *Components) OpenedFor(number int) *searchcontext.Candidate { return x.openedFor[number] }
 
-// rootOf returns the candidate that represents the candidate's component in Connected. For a planned candidate this is the component of the
-// member that it was opened for.
+// rootOf returns the candidate that represents the candidate's component in Connected. The component of a planned candidate is the
+// component of the member that the planned node was opened for.
 func (x *Components) rootOf(c *searchcontext.Candidate) *searchcontext.Candidate {
 	if c.Planned {
 		c = x.openedFor[c.Number]
@@ -54,8 +54,8 @@ func (x *Components) rootOf(c *searchcontext.Candidate) *searchcontext.Candidate
 	return x.Connected.Find(c)
 }
 
-// Union computes which components are joined if the group is removed and shares new nodes with the candidates others. It appends the roots
-// of the joined components to roots, and returns their total size.
+// Union computes which components are joined if the group is removed and its pods share new nodes with the pods of the other given
+// candidates. It appends the roots of the joined components to roots, and returns their total size.
 func (x *Components) Union(roots []*searchcontext.Candidate, group, others []*searchcontext.Candidate) ([]*searchcontext.Candidate, Size) {
 	var size Size
 	add := func(c *searchcontext.Candidate) {
@@ -84,7 +84,8 @@ func (x *Components) Union(roots []*searchcontext.Candidate, group, others []*se
 }
 
 // Sharing returns the other candidates whose pods may be on the same new nodes as the group's pods. These are candidates whose pods were on
-// nodes of the group, and candidates for which the new nodes in grown were opened. It returns nil if no new node is involved.
+// nodes of the group, and candidates for which the new nodes in grown were opened. It returns nil if both opened and grown are empty,
+// because then the group's pods are on no new node.
 func (x *Components) Sharing(group []*searchcontext.Candidate, opened, grown []int) []*searchcontext.Candidate {
 	if len(opened)+len(grown) == 0 {
 		return nil
@@ -99,7 +100,8 @@ func (x *Components) Sharing(group []*searchcontext.Candidate, opened, grown []i
 	return out
 }
 
-// Join makes one component of the given size from the roots, for which the new nodes were opened.
+// Join joins the components of the given roots to one component. size is the sum of their sizes, and opened are the new nodes that were
+// opened for the joined component.
 func (x *Components) Join(roots []*searchcontext.Candidate, size Size, opened []int) {
 	for _, root := range roots[1:] {
 		delete(x.size, root)
@@ -122,12 +124,13 @@ func (x *Components) Receive(receiver *searchcontext.Candidate, group []*searchc
 	x.receivedFrom[receiver] = append(list, x.rootOf(group[0]))
 }
 
-// Sets are disjoint sets of candidates (union-find). A candidate that was never joined is alone in its set. The zero value is ready.
+// Sets are disjoint sets of candidates (union-find). A candidate that was never joined is alone in its set. The zero value is ready for
+// use.
 type Sets struct {
 	parent map[*searchcontext.Candidate]*searchcontext.Candidate
 }
 
-// Find returns the node that represents the candidate's set.
+// Find returns the candidate that represents the set of c.
 func (x *Sets) Find(c *searchcontext.Candidate) *searchcontext.Candidate {
 	for x.parent[c] != nil {
 		c = x.parent[c]
@@ -135,7 +138,7 @@ func (x *Sets) Find(c *searchcontext.Candidate) *searchcontext.Candidate {
 	return c
 }
 
-// Join merges the sets of two nodes.
+// Join merges the sets of two candidates.
 func (x *Sets) Join(a, b *searchcontext.Candidate) {
 	a, b = x.Find(a), x.Find(b)
 	if a == b {
