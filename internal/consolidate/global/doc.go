@@ -6,7 +6,8 @@
 //
 // Each step has its own package: searchcontext prepares the candidates, searching finds steps by a local search with undo, and ordering
 // puts the commands in waves. docs/algorithm.md explains the method with numbers. The search takes nearly all the time of a plan.
-// Options.Work limits its number of what-ifs. If little has changed since the plan of the Memory, only the changes are examined.
+// Options.Work limits the number of what-ifs of the search. If little has changed since the plan of the Memory, the search examines only
+// the changes.
 //
 //	plan      commands, waves, verdicts                       plan.go, settings.go, options.go
 //	memory    what a plan leaves for the next                 memory.go, memoryuntil.go, again.go

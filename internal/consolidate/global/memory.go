@@ -15,15 +15,16 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// Memory is the data that a plan passes on to the next plan. It is plain data and never changed; a nil Memory is empty.
+// Memory is the data that a plan passes on to the next plan. It is plain data, and is never changed. A nil Memory is empty.
 type Memory struct {
 	planner Options
 	sight   sighting.Sighting
 	plan    *reference.Plan
-	// until is the time from which the next plan may differ even if nothing else has changed; zero means never.
+	// until is the time from which the next plan may differ from this plan even if the fleet has not changed. Zero means that there is no
+	// such time.
 	until time.Time
-	// candidates has the candidates by name. why has, by name, the block that kept a candidate from being consolidated. worth contains the
-	// values of pods.
+	// candidates has the candidates by name. The map why has, by a candidate's name, the block that kept the candidate from being
+	// consolidated. The field worth has the values of pods.
 	candidates map[string]*searchcontext.Candidate
 	why        map[string]*decision.Block
 	worth      *valuing.KnownWorth
@@ -33,7 +34,7 @@ type Memory struct {
 	reach float64
 }
 
-// of reports whether the memory has a plan that was made with the options g.
+// of reports whether the memory has a plan, and this plan was made with the options g.
 func (m *Memory) of(g *Options) bool {
 	if m == nil || m.plan == nil {
 		return false
@@ -43,13 +44,13 @@ func (m *Memory) of(g *Options) bool {
 	return reflect.DeepEqual(was, is)
 }
 
-// holds reports whether the plan is still valid at the time now, if nothing else has changed.
+// holds reports whether the memory's plan is still valid at the time now, if the fleet has not changed.
 func (m *Memory) holds(now time.Time) bool {
 	return m != nil && !now.Before(m.plan.Time) && (m.until.IsZero() || now.Before(m.until))
 }
 
-// known returns the part of the memory that is still valid for the fleet. It is empty for a nil memory. The memory's candidates are valid
-// if the fleet was surveyed later than the memory's plan and has the same PodDisruptionBudgets.
+// known returns the part of the memory that is still valid for the fleet. The result is empty for a nil memory. The memory's candidates are
+// valid if the fleet was surveyed later than the memory's plan and has the same PodDisruptionBudgets.
 func (m *Memory) known(f *survey.Fleet) (out searchcontext.Known) {
 	if m == nil {
 		return out
@@ -69,7 +70,7 @@ func (g *Options) remember(s *searching.Search, sight sighting.Sighting, plan *r
 	}
 }
 
-// seeing returns the memory with a later sighting, for which the plan is still the same.
+// seeing returns the memory with a later sighting of the fleet, for which the plan has not changed.
 func (m *Memory) seeing(sight sighting.Sighting) *Memory {
 	return &Memory{
 		planner: m.planner, sight: sight, plan: m.plan, until: m.until, candidates: m.candidates, why: m.why, worth: m.worth, looked: m.looked, reach: m.reach,
@@ -103,8 +104,8 @@ func reachOf(p *reference.Plan) float64 {
 // Looked returns how often nodes were checked again since the last plan without a memory.
 func (m *Memory) Looked() int { return m.looked }
 
-// MovesApart compares the memory with the fleet. It returns the names of the nodes whose pods would move differently, and the number of
-// nodes in the memory. apart must be empty: otherwise the next plan would rely on wrong data.
+// MovesApart compares the memory with the fleet. It returns the names of the nodes whose pods would move differently according to the
+// memory, and the number of nodes whose data comes from the memory. If there are such names, the next plan would rely on wrong data.
 func (g *Options) MovesApart(ctx context.Context, f *survey.Fleet, m *Memory) (apart []string, known int, err error) {
 	with, err := g.context(ctx, f, m)
 	if err != nil {

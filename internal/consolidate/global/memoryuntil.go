@@ -11,8 +11,8 @@ import (
 )
 
 // until returns the first time at which a plan of an unchanged fleet may differ. It is the earliest future time at which something that the
-// plan depends on begins or ends: for example a block, the window of a budget, or a pause after failures. It is zero if there is no such
-// time. It ignores times that only change the survey, because Sighting.Same compares the surveys.
+// plan depends on begins or ends: for example a block, the window of a budget, or a pause after failures. until returns zero if there is no
+// such time. It ignores times that only change the survey, because Sighting.Same compares the surveys.
 func (g *Options) until(s *searching.Search, plan *reference.Plan) time.Time {
 	now, f := s.Fleet.Now, s.Fleet
 	end := soonest(now, time.Time{}, plan.Again)
@@ -57,7 +57,7 @@ func (g *Options) until(s *searching.Search, plan *reference.Plan) time.Time {
 	return end
 }
 
-// soonest returns the earlier of two future times; zero means never.
+// soonest returns the earlier of the times a and b. It ignores b if b is not after now. A zero time means never.
 func soonest(now, a, b time.Time) time.Time {
 	if !b.After(now) || !a.IsZero() && a.Before(b) {
 		return a

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Options are the options of disruption.Global, with defaults filled in: 0 does not stand for a default.
+// Options are the options of disruption.Global. The defaults are filled in, so 0 does not stand for a default.
 type Options struct {
 	Query               planning.Query
 	PayBack             time.Duration
@@ -18,7 +18,8 @@ type Options struct {
 	SpotToSpot          bool
 	SpotToSpotTypes     int
 	MaxMembers, MaxBins int
-	// MaxMerged is the largest number of nodes that a command with at most one new node may remove, in fleets that are searched thoroughly.
+	// MaxMerged applies to fleets that are searched thoroughly. It is the largest number of nodes that a command with at most one new node
+	// may remove.
 	MaxMerged             int
 	Work                  int
 	Parallelism           int

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// Plan decides for all nodes at once. Each strategy is run to its end, and the cheapest result is kept and refined.
+// Plan decides about all nodes at once. It runs each strategy to its end, and refines the result of the strategy with the lowest cost.
 func (g *Options) Plan(ctx context.Context, f *survey.Fleet) (*reference.Plan, error) {
 	start, err := g.context(ctx, f, nil)
 	if err != nil {
@@ -80,8 +80,8 @@ func noteBlocks(s *searching.Search, left map[*searchcontext.Candidate]*decision
 	}
 }
 
-// proven returns the block why with a proof, if costs or missing places keep the node and a proof exists. Otherwise it returns why
-// unchanged.
+// proven returns a block with a proof if the node stays because of costs or missing places and a proof exists. If not, it returns the block
+// why unchanged.
 func proven(s *searching.Search, c *searchcontext.Candidate, why *decision.Block) *decision.Block {
 	switch why.Code {
 	case decision.BlockUnschedulable, decision.BlockNotCheaper, decision.BlockNoGain, decision.BlockManyNodes:

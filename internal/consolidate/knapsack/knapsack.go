@@ -2,13 +2,13 @@
 // budget may be exceeded?
 //
 // The input is choices with their value and their use of each budget, and the available amount of each budget, all as whole numbers. The
-// output is the indices of the chosen ones. The package knows nothing of nodes.
+// output is the indices of the selected choices. The package does not depend on nodes.
 //
 // This is the multidimensional 0-1 knapsack problem (Kellerer, Pferschy and Pisinger, Knapsack Problems, 2004, chapter 9). If only one
 // budget is binding, for instance because only one NodePool has a budget, the problem is solved exactly by dynamic programming (Bellman).
 // The time is proportional to the number of choices times the units of the budget. If several budgets are binding, choices are taken in the
-// order of their value per share of the scarcest budget. Then they are exchanged in pairs while this increases the total value. The number
-// of exchanges is limited.
+// order of their value per share of the scarcest budget. Then choices are exchanged for other choices while this increases the total value.
+// The number of exchanges is limited.
 package knapsack
 
 import (
@@ -24,16 +24,17 @@ type Choice struct {
 
 // Limits on the work of Choose.
 const (
-	// exactCells is the largest size of the table for a single binding budget: choices times units.
+	// exactCells is the largest size of the table for a single binding budget. The size is the number of choices times the number of units
+	// of the budget.
 	exactCells = 4_000_000
 	// mostSwaps is the largest number of exchanges that exchange tries.
 	mostSwaps = 400_000
 )
 
 // Choose returns the indices of the choices with the highest total value that exceed no budget, in ascending order. If only one budget is
-// binding and the table of the dynamic program is not too large, the result is exact. If several are binding, Choose takes choices by their
-// value per share of the budget that they use most. Then it exchanges one choice for another, one choice for two others, or two choices for
-// one, while this increases the total value. Choices without value are left out.
+// binding and the table of the dynamic program is not too large, the result is exact. If several budgets are binding, Choose takes choices
+// in the order of their value per used share of the budget that each choice uses most. Then it exchanges one choice for another, one choice
+// for two others, or two choices for one, while this increases the total value. Choices without value are left out.
 func Choose(list []Choice, room []int64) []int {
 	var open []int
 	for i := range list {
@@ -120,19 +121,19 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// picker chooses if several budgets are binding.
+// picker selects choices if several budgets are binding.
 type picker struct {
 	list []Choice
 	// room is the amount that remains of each budget.
 	room []int64
 	in   []bool
-	// open are the indices of the possible choices. order has the same indices, sorted by value per used share of the budget that the
-	// choice uses most of.
+	// open are the indices of the possible choices. order has the same indices, sorted by each choice's value per used share of the budget
+	// that it uses most.
 	open, order []int
 	swaps       int
 }
 
-// rank sorts the choices into order. Shares are relative to the parameter room.
+// rank sorts the indices of the possible choices into the field order. Used shares are relative to the budgets in the parameter room.
 func (p *picker) rank(room []int64) {
 	density := make([]float64, len(p.list))
 	for _, i := range p.open {
@@ -167,7 +168,8 @@ func (p *picker) drop(i int) {
 	}
 }
 
-// fill adds the choices that fit, one after another in order. It returns the total value and the indices of the added choices.
+// fill adds choices that fit into the remaining budgets, one after another in the order of the field order. It returns the total value and
+// the indices of the added choices.
 func (p *picker) fill() (value int64, added []int) {
 	for _, i := range p.order {
 		if !p.in[i] && within(p.list[i].Takes, p.room) {
@@ -179,7 +181,7 @@ func (p *picker) fill() (value int64, added []int) {
 	return value, added
 }
 
-// exchange improves the selection until no exchange increases its value, or mostSwaps were tried.
+// exchange improves the selection until no exchange increases its value, or until mostSwaps exchanges were tried.
 func (p *picker) exchange() {
 	for p.better() && p.swaps < mostSwaps {
 	}
@@ -205,8 +207,8 @@ func (p *picker) better() bool {
 	return false
 }
 
-// replace removes the choices out, adds another choice that fits, and fills the remaining budgets with further choices. It tries one other
-// choice after another, and undoes everything unless the total value increases.
+// replace removes the given choices, adds another choice that fits, and fills the remaining budgets with further choices. It tries one
+// other choice after another until the total value increases. If no choice increases it, replace restores the selection.
 func (p *picker) replace(out ...int) bool {
 	lost := int64(0)
 	for _, i := range out {

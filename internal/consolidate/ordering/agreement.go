@@ -15,15 +15,15 @@ import (
 )
 
 // agreement checks a plan with provisioning's planner before the plan is returned. It removes the nodes of a wave, adds the wave's new
-// nodes, and asks: does provisioning place all pods, or launch more nodes? New nodes that provisioning would launch become part of the
-// command if the command is still worth it. Otherwise the command is left out.
+// nodes, and asks whether provisioning places all pods or launches more nodes. If provisioning would launch more nodes, these become part
+// of the command, provided that the command is still worth it. A command that is no longer worth it is left out.
 type agreement struct {
 	*Planner
 	out *Order
-	// model describes the fleet after the commands that were already accepted; asked counts the queries to provisioning.
+	// model describes the fleet after the commands that were already accepted. The field asked counts the queries to provisioning.
 	model *reference.SimulatorModel
 	asked int
-	// replay executes accepted commands, by the same rules as validation.
+	// replay executes the accepted commands by the rules with which commands are validated.
 	replay *replay.Replay
 }
 
@@ -54,8 +54,8 @@ func (p *Planner) agree(ctx context.Context, out *Order) error {
 }
 
 // settle divides the commands of the list into waves, so that provisioning has places for all pods after each wave, and executes these
-// waves in the replay. If provisioning lacks places after a wave, settle tries the halves of the wave one after the other. Once
-// Planner.Checks queries are used up, waves stay undivided, and the plan lists their commands in Unsettled.
+// waves in the replay. If provisioning lacks places after a wave, settle tries the halves of the wave one after the other. After
+// Planner.Checks queries, settle no longer divides waves, and the plan lists the commands of unchecked waves in Unsettled.
 func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*decision.Command, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -99,13 +99,13 @@ func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*
 	return [][]*decision.Command{good}, a.carry(good)
 }
 
-// maxExtended is the largest number of times that one command is extended by nodes that provisioning asks for. If provisioning then still
-// asks for nodes, the command is kept as it is, and the plan lists it in Unsettled.
+// maxExtended is the largest number of times that one command is extended by nodes that provisioning needs. If provisioning then needs
+// still more nodes, the command is not extended further, and the plan lists it in Unsettled.
 const maxExtended = 5
 
-// settleOne returns the command, extended by the nodes that provisioning asks for. It returns nil if the extended command is not worth it,
-// if the replay rejects it, or if a command that moves a gang would need an extension. Then the command's members are left for the next
-// plan.
+// settleOne returns the command, extended by the nodes that provisioning needs. It returns nil if the extended command is not worth it, if
+// the replay rejects it, or if a command that moves a gang would need an extension. If it returns nil, the command's members are left for
+// the next plan.
 func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*decision.Command, error) {
 	for round := 0; ; round++ {
 		wanted, known, err := a.wanted(ctx, []*decision.Command{cmd})
@@ -147,7 +147,7 @@ func (a *agreement) tied(cmd *decision.Command) bool {
 	return slices.ContainsFunc(cmd.Members, func(m decision.Member) bool { return a.Fleet.TieOf(m.Node) != nil })
 }
 
-// describe sets the requests of the command's new nodes to the requests of the pods that are on them in the replay.
+// describe sets the requests of the command's new nodes to the requests of the pods that the replay has placed on them.
 func (a *agreement) describe(cmd *decision.Command, since trial.Mark) {
 	nodes := a.replay.Planned(since, 1)
 	if len(nodes) != len(cmd.Replacements) {
@@ -165,8 +165,9 @@ func (a *agreement) describe(cmd *decision.Command, since trial.Mark) {
 	cmd.Replacements = list
 }
 
-// wanted asks provisioning to plan the fleet after the commands, with their moved pods pending. It returns the plan if a moved pod needs a
-// further node or has no place, and otherwise nil. known is false if the number of queries is used up.
+// wanted asks provisioning to plan the fleet after the commands, with their moved pods pending. If a moved pod needs a further node or has
+// no place, it returns this plan. If not, the plan is nil. known is false if provisioning was not asked, because Planner.Checks queries
+// were made before.
 func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan *planning.Plan, known bool, err error) {
 	if !slices.ContainsFunc(list, placesPods) {
 		return nil, true, nil
@@ -200,7 +201,7 @@ func placesPods(c *decision.Command) bool {
 	return len(c.Receivers) > 0 || slices.ContainsFunc(c.Replacements, func(r decision.Replacement) bool { return r.Node != nil && len(r.Node.Pods) > 0 })
 }
 
-// carry updates a.model, from which later commands start, to the fleet after the commands.
+// carry updates a.model to the fleet after the given commands. Later commands start from this model.
 func (a *agreement) carry(list []*decision.Command) error {
 	if a.asked >= a.Checks {
 		return nil // no query will follow, so the model is not used again

@@ -14,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// after returns the snapshot of a.model after the commands: their members are gone and their new nodes exist. moving has the moved pods.
-// Moved pods are at their planned places if bound is true, and otherwise pending.
+// after returns the snapshot of a.model as it is after the commands: their members are gone and their new nodes exist. The result moving
+// has the keys of the moved pods. If bound is true, the moved pods are bound to their planned nodes. If bound is false, they are pending.
 func (a *agreement) after(list []*decision.Command, bound bool) (next *planning.Snapshot, moving map[planning.PodKey]bool) {
 	members, places := map[string]bool{}, map[planning.PodKey]string{}
 	moving = map[planning.PodKey]bool{}
@@ -115,5 +115,5 @@ func (a *agreement) launched(planned *planning.NewNode, name string) planning.No
 	return planning.Node{Name: name, Object: object, Pool: planned.Pool}
 }
 
-// newName returns the name that a command's new node number i has in queries to provisioning.
+// newName returns the name of a command's new node in queries to provisioning. i is the index of the node's replacement.
 func newName(cmd *decision.Command, i int) string { return fmt.Sprintf("~%s-%d", cmd.ID, i) }

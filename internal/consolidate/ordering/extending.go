@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// extended returns the command with the new nodes of the plan that have only pods of the command. These pods leave the places that the
-// command gave them. If the extended command is not possible or not worth it, extended returns the block instead.
+// extended adds to the command the new nodes of the plan that have only pods of the command. The command then places these pods on the
+// added nodes. If the extended command is not possible or not worth it, extended returns the block instead.
 func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *planning.Plan) (*decision.Command, *decision.Block) {
 	own, further := map[planning.PodKey]bool{}, map[planning.PodKey]bool{}
 	for i := range cmd.Receivers {
@@ -59,8 +59,8 @@ func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *p
 	for i := range cmd.Replacements {
 		node := *cmd.Replacements[i].Node
 		if node.Pods = stays(node.Pods); len(node.Pods) == 0 {
-			// All pods of this new node would leave it, so a further node would only replace it. First try to put all pods of the command
-			// where provisioning puts them.
+			// All pods of this new node would leave it, so an added node would only replace it. So first try to put all pods of the command
+			// on the nodes that provisioning chose.
 			if adopted, why := a.adopted(ctx, cmd, plan, own, added); why == nil {
 				return adopted, nil
 			}
@@ -71,7 +71,8 @@ func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *p
 	return a.priced(&next, append(nodes, added...))
 }
 
-// adopted returns the command with its pods on the nodes where provisioning puts them, or the block if that command is not worth it.
+// adopted returns the command with its pods on the nodes where provisioning puts them. If this changed command is not worth it, adopted
+// returns the block instead.
 func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *planning.Plan, own map[planning.PodKey]bool, added []planning.NewNode) (*decision.Command, *decision.Block) {
 	next := *cmd
 	next.Receivers, next.Replacements = nil, nil
@@ -131,7 +132,8 @@ func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]pla
 	return nodes, nil
 }
 
-// priced returns the command with planned as its new nodes, or the block if that command is not worth it.
+// priced returns the command with the given planned nodes as its new nodes. If this command is not worth it, priced returns the block
+// instead.
 func (a *agreement) priced(cmd *decision.Command, planned []planning.NewNode) (*decision.Command, *decision.Block) {
 	e := &paying.Exchange{Method: cmd.Method}
 	for i := range cmd.Members {

@@ -18,8 +18,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/waves"
 )
 
-// Settings say which checks a plan must pass: disruption.Global explains each. All values are used as given: 0 does not stand for a
-// default.
+// Settings say which checks a plan must pass. disruption.Global explains each setting. All values are used as given, so 0 does not stand
+// for a default.
 type Settings struct {
 	Robustness, Checks int
 	Seed               uint64
@@ -40,25 +40,26 @@ type Planner struct {
 // Found contains the commands that a search has found.
 type Found struct {
 	Commands []*decision.Command
-	// Ruled means that spread rules make places depend on the order of the commands. Unrefined are the commands of the search before its
-	// refinement.
+	// Ruled means that spread rules make places depend on the order of the commands. Unrefined are the commands that the search had found
+	// before it refined its result.
 	Ruled     bool
 	Unrefined []*decision.Command
 }
 
-// Order says how a plan is executed.
+// Order has the commands of a plan in the order of their execution.
 type Order struct {
 	Commands []*decision.Command
 	Waves    []decision.Wave
 	// Unsettled are the IDs of commands after which provisioning may need more nodes.
 	Unsettled []string
-	// Left are the nodes of omitted commands, each with the block that keeps it.
+	// Left has the nodes of omitted commands, each with the block that keeps the node from being removed.
 	Left map[*searchcontext.Candidate]*decision.Block
 }
 
 // Order groups the commands in waves. If spread rules make places depend on the order of the commands, it executes commands on a trial
 // until it finds a possible order. If some commands can't be executed in any order, it also tries unrefined commands, either instead of
-// these commands or instead of all commands. It takes the result with the highest value. The remaining commands are left for the next plan.
+// these commands or instead of all commands. It takes the result with the highest value. The nodes of omitted commands are left for the
+// next plan.
 func (p *Planner) Order(ctx context.Context, found Found) (*Order, error) {
 	list, out := found.Commands, &Order{Left: map[*searchcontext.Candidate]*decision.Block{}}
 	ruled := found.Ruled
@@ -80,9 +81,9 @@ func (p *Planner) waves() *waves.Planner {
 	return &waves.Planner{Times: p.Times, Evictions: func(node string) []waves.Evictions { return p.ByName[node].Evictions }}
 }
 
-// inOrder returns the commands that can be executed one after another, in an order that works. If some commands can't be executed, it
-// instead executes unrefined commands (Found.Unrefined) that remove only members of these commands. It also tries all unrefined commands
-// from the start, and returns the better result.
+// inOrder returns the commands that can be executed one after another, in a possible order. If some commands can't be executed, it instead
+// executes unrefined commands (Found.Unrefined) that remove only members of these commands. It also tries all unrefined commands on the
+// unchanged fleet, and returns the result with the higher value.
 func (p *Planner) inOrder(ctx context.Context, out *Order, found Found) ([]*decision.Command, error) {
 	r, err := p.replay(ctx)
 	if err != nil {
@@ -156,7 +157,7 @@ func (p *Planner) worth(list []*decision.Command) int64 {
 	return sum
 }
 
-// leaveAllBut leaves the members of the commands for the next plan, except the nodes in going.
+// leaveAllBut leaves the members of the commands for the next plan, except the nodes in the parameter going.
 func (p *Planner) leaveAllBut(out *Order, list []*decision.Command, going map[string]bool) {
 	for name := range membersOf(list) {
 		if !going[name] {
@@ -166,7 +167,7 @@ func (p *Planner) leaveAllBut(out *Order, list []*decision.Command, going map[st
 	}
 }
 
-// leave leaves the members of a command for the next plan, with why as the reason.
+// leave leaves the members of a command for the next plan, with the block of the parameter why as the reason.
 func (p *Planner) leave(out *Order, cmd *decision.Command, why *decision.Block) {
 	for i := range cmd.Members {
 		out.Left[p.ByName[cmd.Members[i].Node]] = why
@@ -190,7 +191,7 @@ func (out *Order) takeWaves() [][]*decision.Command {
 	return list
 }
 
-// addWave appends the commands to the order as one wave.
+// addWave appends the commands of the list to the order as one wave.
 func (p *Planner) addWave(out *Order, list []*decision.Command) {
 	out.Commands, out.Waves = append(out.Commands, list...), append(out.Waves, p.waves().One(list))
 }

@@ -16,8 +16,8 @@ import (
 
 // withstand shortens each wave until its commands leave no pod without a place, even if kube-scheduler puts the pods elsewhere. For each
 // wave, it first executes the earlier waves as planned. Then it scatters all pods of the wave over existing nodes and the wave's new nodes,
-// in several random orders. As long as one of the orders leaves a pod without a place, it removes the last command of the wave and tries
-// again. The members of removed commands are left for the next plan.
+// in several random orders. As long as one of the random orders leaves a pod without a place, withstand removes the last command of the
+// wave and tries again. The members of removed commands are left for the next plan.
 func (p *Planner) withstand(ctx context.Context, out *Order) error {
 	if p.Robustness <= 0 || len(out.Commands) == 0 {
 		return nil
@@ -52,7 +52,7 @@ func (p *Planner) withstand(ctx context.Context, out *Order) error {
 }
 
 // scatter executes the commands and puts their pods on random nodes with room, in Planner.Robustness random orders. It returns the pods
-// that the first failing order leaves without a place, and undoes everything.
+// that the first failing order leaves without a place, and undoes all changes of the trial.
 func (p *Planner) scatter(ctx context.Context, r *replay.Replay, list []*decision.Command, random *pseudorandom.Source) (lost []planning.PodKey, err error) {
 	start := r.Trial.Mark()
 	defer func() {
@@ -96,7 +96,7 @@ func (p *Planner) scatter(ctx context.Context, r *replay.Replay, list []*decisio
 			pods[i], pods[j] = pods[j], pods[i]
 		}
 		if lost, err = placing.Of(r.Trial).Scatter(pods); err == nil && len(lost) == 0 {
-			// Pending pods that were placed on a member belong to no command, so they are not among pods and are placed last.
+			// Pending pods that were placed on a member belong to no command, so the list pods does not contain them. They are placed last.
 			lost, err = placing.Of(r.Trial).Scatter(r.Trial.Waiting(math.MaxInt))
 		}
 		if err != nil || len(lost) > 0 {

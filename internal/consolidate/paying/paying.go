@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Terms say what a command must save or gain: disruption.Global explains each. All values are used as given: 0 does not stand for a
-// default.
+// Terms are the conditions that a command must meet to be worth it. disruption.Global explains each field. All values are used as given, so
+// 0 does not stand for a default.
 type Terms struct {
 	PayBack                   time.Duration
 	MinSaving, MinSavingShare float64
@@ -22,11 +22,11 @@ type Terms struct {
 	Launch time.Duration
 }
 
-// Exchange is a number of nodes to remove, and the planned nodes that are launched for their pods.
+// Exchange has some nodes to remove, and the planned nodes that are launched for their pods.
 type Exchange struct {
 	Method  decision.Method
 	Members []*searchcontext.Candidate
-	// NewNodes list only their allowed types.
+	// NewNodes are the planned nodes. Each node lists only its allowed types.
 	NewNodes []planning.NewNode
 	// Saving is in nano-USD per hour. Value is the value of the exchange, in nano-USD: see Terms.Weigh.
 	Saving, Value int64
@@ -73,8 +73,8 @@ func (t *Terms) horizon() time.Duration {
 }
 
 // Narrow sets e.NewNodes to the planned nodes, with only the types for which the exchange is worth it. If a node has no such type, it
-// returns the block. Lists of types have at most limit entries. If strict is true, the permitted cost is divided only in proportion to
-// prices.
+// returns the block. Lists of types have at most limit entries. If strict is true, the permitted cost is always divided among the new nodes
+// in proportion to their prices.
 func (t *Terms) Narrow(f *allowedtypes.Finder, e *Exchange, planned []planning.NewNode, limit int, strict bool) (why *decision.Block) {
 	spent := searchcontext.PriceOf(e.Members)
 	e.NewNodes, why = f.Narrow(e.group(), planned, allowedtypes.Money{Spent: spent, Most: t.Most(e.Method, e.Members, spent)}, limit, strict)
@@ -91,9 +91,9 @@ func (t *Terms) Weigh(p *reference.Pass, e *Exchange) *decision.Block {
 	return t.pays(p, e)
 }
 
-// value returns the value of the exchange: its saving over the horizon, minus the cost of the disturbance. If a pay-back time is set, it
-// also subtracts the cost of the time in which old and new nodes run together. For due nodes the disturbance costs nothing, because they
-// must be removed anyway.
+// value returns the value of the exchange: its saving over the horizon, minus the cost of the disturbance. If a pay-back time is set, the
+// method also subtracts the cost of the time in which old and new nodes run together. The disturbance of due nodes costs nothing, because
+// they must be removed anyway.
 func (t *Terms) value(e *Exchange) int64 {
 	cost, drain := 0.0, time.Duration(0)
 	overlap := int64(0)
@@ -116,15 +116,15 @@ func (t *Terms) value(e *Exchange) int64 {
 	return t.WorthOf(e.Saving, cost) - int64(float64(max(overlap, 0))*(t.Launch+drain).Hours())
 }
 
-// pays returns nil if the exchange is worth it, and otherwise the block. Drift and exchanges with due nodes are always worth it. p checks
-// the condition of Balanced pools.
+// pays returns nil if the exchange is worth it. If not, it returns the block. Drift and exchanges with due nodes are always worth it. The
+// pass p checks the condition of pools with the policy Balanced.
 func (t *Terms) pays(p *reference.Pass, e *Exchange) *decision.Block {
 	if e.Method == decision.MethodDrift || searchcontext.AnyDue(e.Members) {
 		return nil
 	}
 	there, spent, required := searchcontext.Existing(e.Members), searchcontext.PriceOf(e.Members), t.Required(e.Members)
 	if e.Saving <= 0 || e.Saving < required {
-		// A saving is not needed if no removed node has a known price and no new node is launched.
+		// The exchange needs no saving if no removed node has a known price and no new node is launched.
 		if spent > 0 || len(e.NewNodes) > 0 {
 			return &decision.Block{Code: decision.BlockNoGain, Saving: money.USD(e.Saving), Required: money.USD(required)}
 		}

@@ -1,8 +1,8 @@
 // Package proof answers one question: why can't it pay to remove a node, if all other nodes stay as they are?
 //
 // The input is the snapshot's pools and nodes, the compiled model, and the nodes that could be removed, with the pods that would have to
-// move. The output is a decision.Proof, which a reader can check with a few multiplications. It shows that some pods find no room on other
-// nodes and need new nodes, and that any such nodes cost too much. Some nodes have no such proof.
+// move. The output is a decision.Proof, which a reader can check with a few multiplications. The proof shows that some pods find no room on
+// other nodes and need new nodes, and that any such new nodes cost too much. Some nodes have no such proof.
 //
 // The proof is weak duality of linear programming (for example Vanderbei, Linear Programming, chapter 5). It uses prices of resources at
 // which no available node is worth more than it costs. Such prices give a lower bound on the cost of any new nodes. The best prices are the
@@ -28,7 +28,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Node is a node that could be removed: its Price in nano-USD per hour (0 if unknown), its Moving pods, and the pods that need not move.
+// Node is a node that could be removed. Price is in nano-USD per hour, or 0 if unknown. Moving has the pods that would have to move. Stays
+// has the pods that need not move.
 type Node struct {
 	Name   string
 	Pool   v1.PoolKey
@@ -41,9 +42,10 @@ type Node struct {
 type Prover struct {
 	// list has the prices that proofs refer to by their index.
 	list []decision.FloorPrices
-	// directions are the demands for which pricesFor computes optimal prices.
+	// directions are the demands (amounts of resources) for which pricesFor computes optimal prices.
 	directions []corev1.ResourceList
-	// launchables says which new nodes may be launched for a pod. scopes caches the prices for each set of groups of such nodes.
+	// launchables says which new nodes may be launched for a pod. scopes caches the result of pricesFor for each set of groups of such
+	// nodes.
 	launchables *valuing.Launchables
 	scopes      map[string][]decision.FloorPrices
 	// first and second are, for each resource, the nodes with the most and the second most free room.
@@ -55,8 +57,8 @@ type roomiest struct {
 	free int64
 }
 
-// NewProver computes the data that all proofs share. It returns nil if the cost model of the snapshot makes the cost of nodes depend on
-// more than their type.
+// NewProver computes the data that all proofs share. It returns nil if the cost of a node does not depend only on its type, because of the
+// cost model of the snapshot.
 func NewProver(snapshot *planning.Snapshot, m *model.Model, nodes []Node) *Prover {
 	if snapshot.CostModel != nil || len(nodes) == 0 {
 		return nil
@@ -174,8 +176,8 @@ func (p *Prover) number(y decision.FloorPrices) int {
 	return i
 }
 
-// Prove looks for a proof that removing the node alone saves less than required, in nano-USD per hour. It returns nil if it finds no proof,
-// or if a pod needs a new node but none is possible: then the node stays for another reason than its cost.
+// Prove looks for a proof that removing the node alone saves less than required, in nano-USD per hour. It returns nil if it finds no proof.
+// It also returns nil if a pod needs a new node but no new node is possible, because then the node stays for another reason than its cost.
 func (p *Prover) Prove(n *Node, required int64) *decision.Proof {
 	if p == nil || n.Price == 0 {
 		return nil
@@ -226,5 +228,5 @@ func (p *Prover) Prove(n *Node, required int64) *decision.Proof {
 // floorResources are the resources with prices, in the order in which decision.FloorPrices adds them up.
 var floorResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods}
 
-// Prices returns the prices that proofs refer to by number.
+// Prices returns the prices that proofs refer to by their index.
 func (p *Prover) Prices() []decision.FloorPrices { return p.list }

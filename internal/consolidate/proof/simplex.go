@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
-// offered is a node that may be launched: its price, and how much of each of floorResources it has for pods.
+// offered is a node that may be launched. It has the node's price, and the amount of each resource of floorResources that pods can use.
 type offered struct {
 	amounts [3]float64
 	price   float64
@@ -21,9 +21,10 @@ func floorAmounts(list corev1.ResourceList) (amounts [3]float64) {
 	return amounts
 }
 
-// bestPrices returns the prices of resources at which the demand has the highest value, while no offer is worth more than its price. The
-// prices are the dual values of the linear program that covers the demand with offers at the lowest cost. Rounding errors can't make them
-// invalid, because held scales the prices down. It returns nil if there are no such prices.
+// bestPrices returns the prices of resources at which the demand has the highest value, under the condition that the resources of no offer
+// are worth more than the offer's price. The prices are the dual values of the linear program that covers the demand with offers at the
+// lowest cost. Rounding errors can't make the prices invalid, because held scales them down. bestPrices returns nil if such prices don't
+// exist.
 func bestPrices(offers []offered, demand corev1.ResourceList) decision.FloorPrices {
 	scale, unit := largest(offers)
 	goal := make([]float64, len(floorResources))
@@ -85,7 +86,7 @@ func largest(offers []offered) (scale [3]float64, unit float64) {
 
 // opened returns a linear program that covers the goal with nodes at the lowest cost. It begins with one column for each resource. The
 // column is the node with the lowest price per unit of the resource, as if that node had no other resource. Such a column is never better
-// than the node itself, so these columns don't change the optimum.
+// than the real node, so these columns don't change the optimum.
 func opened(offers []offered, columns [][]float64, goal []float64, unit float64) *lp.Master {
 	amount, price := make([]float64, len(goal)), make([]float64, len(goal))
 	for i, column := range columns {
@@ -99,15 +100,15 @@ func opened(offers []offered, columns [][]float64, goal []float64, unit float64)
 	return lp.NewMaster(goal, amount, price)
 }
 
-// pivotGain is the smallest amount by which a node's value must exceed its price so that the node becomes a column. It is a share of the
-// highest price.
+// pivotGain is the smallest amount by which a node's value must exceed its price so that the node becomes a column. It is given as a share
+// of the highest price.
 const pivotGain = 1e-12
 
 // maxPivots limits the number of steps of the simplex method.
 const maxPivots = 50
 
-// held scales the prices y down until no offer is worth more than it costs. It returns nil if an offer that costs nothing is worth
-// something at the prices y.
+// held scales the prices y down until the resources of no offer are worth more than the offer costs. It returns nil if a free offer has a
+// positive value at the prices y.
 func held(y decision.FloorPrices, offers []offered) decision.FloorPrices {
 	worst := 1.0
 	for i := range offers {

@@ -1,11 +1,11 @@
 // Package pseudorandom answers one question: which pseudorandom numbers follow from this seed?
 //
-// The input is a seed, the output is numbers. The same seed gives the same numbers on every computer (SplitMix64; Steele, Lea and Flood,
-// Fast Splittable Pseudorandom Number Generators, 2014). A number takes a few instructions, so it is cheap to make a source for a single
-// number.
+// The input is a seed, and the output is a sequence of numbers. The same seed gives the same numbers on every computer (SplitMix64; Steele,
+// Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014). Making a number takes a few processor instructions, so it is cheap
+// to make a source for a single number.
 package pseudorandom
 
-// Source is a source of numbers; its value is the seed.
+// Source is a source of pseudorandom numbers. Its first value is the seed.
 type Source uint64
 
 // Draw returns a pseudorandom number of 64 bits.
@@ -17,5 +17,5 @@ func (s *Source) Draw() uint64 {
 	return z ^ z>>31
 }
 
-// Below returns a number from 0 to n-1.
+// Below returns a pseudorandom number from 0 to n-1.
 func (s *Source) Below(n int) int { return int(s.Draw() % uint64(n)) }

@@ -15,13 +15,13 @@ const balancedThreshold = 0.5
 
 // poolTotals are the totals of a pool with the policy Balanced. Scores are relative to these totals.
 type poolTotals struct {
-	// cost is in nano-USD per hour, disruption in units of an ordinary pod.
+	// cost is the pool's cost in nano-USD per hour. disruption is the pool's cost of disruption, in units of moving an ordinary pod.
 	cost       int64
 	disruption float64
 }
 
-// totalsOf adds up the prices of all nodes of the pool, whether they are candidates or not, and the cost of moving their pods. Pods that
-// stay on their node are not counted.
+// totalsOf adds up the prices of all nodes of the pool and the costs of moving their pods. It includes nodes that are not candidates, but
+// not pods that stay on their node.
 func (p *Pass) totalsOf(key v1.PoolKey) *poolTotals {
 	if t := p.totals[key]; t != nil {
 		return t
@@ -49,8 +49,8 @@ func (t *poolTotals) score(savings int64, disruption float64) float64 {
 	return (float64(savings) / float64(t.cost)) / (disruption / t.disruption)
 }
 
-// scores returns the score of the batch in each of its Balanced pools. Each pool is credited with a part of savings, in proportion to the
-// prices of its nodes in the batch.
+// scores returns the score of the batch in each of its Balanced pools. Each pool gets a part of the savings, in proportion to the prices of
+// its nodes in the batch.
 func (p *Pass) scores(batch []*decision.Candidate, savings float64) []decision.Score {
 	isBalanced := func(c *decision.Candidate) bool {
 		return c.Pool.Object.Spec.Disruption.ConsolidationPolicy == v1.ConsolidationPolicyBalanced
@@ -96,8 +96,8 @@ func (p *Pass) scores(batch []*decision.Candidate, savings float64) []decision.S
 	return out
 }
 
-// Balanced returns the block of the first Balanced pool of the batch that does not approve a move with these savings, or nil if all
-// approve. Pools with other policies always approve.
+// Balanced returns the block of the first Balanced pool of the batch that does not approve a removal with these savings, or nil if all
+// pools approve. Pools with other policies always approve.
 func (p *Pass) Balanced(batch []*decision.Candidate, savings float64) *decision.Block {
 	for _, s := range p.scores(batch, savings) {
 		if !s.Approved() {

@@ -29,7 +29,7 @@ func memberOf(c *decision.Candidate) decision.Member {
 	return m
 }
 
-// NewCommand makes a command of candidates; it sorts them.
+// NewCommand makes a command that removes the candidates, in sorted order.
 func NewCommand(method decision.Method, members []*decision.Candidate, now time.Time) *decision.Command {
 	cmd := &decision.Command{Method: method, Reason: method.Reason(), Planned: now, NotBefore: now, Members: make([]decision.Member, 0, len(members))}
 	sum := int64(0)

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// multiNode looks for the longest prefix of the candidates, by descending ratio of saving to disruption, that can be replaced by at most
-// one new node. Batches never have more than MaxBatch members. (Karpenter's batches may have one more.)
+// multiNode sorts the candidates by descending ratio of saving to disruption. Then it looks for the longest prefix of this list that can be
+// replaced by at most one new node. Batches never have more than MaxBatch members. (Karpenter's batches may have one more member.)
 func (p *Pass) multiNode(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
 	list, tied := p.loose(accepted)
 	survey.BySavings(list)
@@ -64,8 +64,8 @@ func (p *Pass) notReached(m decision.Method, list []*decision.Candidate) {
 	}
 }
 
-// singleNode takes the first candidate that can be replaced by at most one new node. It tries at most MaxTrials candidates. Pools take
-// turns; pools that the last pass did not reach come first.
+// singleNode takes the first candidate that can be replaced by at most one new node. It tries at most MaxTrials candidates. It takes one
+// candidate of each pool after another. Pools that the last pass did not reach come first.
 func (p *Pass) singleNode(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
 	list, tied := p.loose(accepted)
 	survey.BySavings(list)
@@ -105,8 +105,8 @@ func (p *Pass) singleNode(ctx context.Context, accepted []*decision.Candidate) (
 	return nil, nil
 }
 
-// takeTurns interleaves the candidates of the pools: the first candidate of each pool, then the second of each, and so on. Pools are in the
-// order of their names, but pools that the last pass did not reach come first.
+// takeTurns interleaves the candidates of the pools: first the first candidate of each pool, then the second candidate of each pool, and so
+// on. Pools are in the order of their names, but pools that the last pass did not reach come first.
 func (p *Pass) takeTurns(list []*decision.Candidate) []*decision.Candidate {
 	byPool := map[v1.PoolKey][]*decision.Candidate{}
 	var keys []v1.PoolKey
@@ -139,7 +139,8 @@ func (p *Pass) takeTurns(list []*decision.Candidate) []*decision.Candidate {
 	return out
 }
 
-// poolsBeyond returns the pools without a candidate among the first n of turns, in the order in which they follow.
+// poolsBeyond returns the pools that have no candidate among the first n candidates of the list turns, in the order of their first
+// candidates in the list.
 func poolsBeyond(turns []*decision.Candidate, n int) []v1.PoolKey {
 	seen := map[v1.PoolKey]bool{}
 	for _, c := range turns[:n] {

@@ -7,8 +7,8 @@
 // the instance types of new nodes.
 //
 // A trial.Trial hides nodes and places their pods. The trial shows whether nodes can be removed. Emptiness and static drift need no trial.
-// Multi-node consolidation tries as many sets as its bisection has steps. Single-node consolidation and drift try one candidate after
-// another until one can be removed. A limit counts tries, not time.
+// Multi-node consolidation tries one set in each step of a bisection. Single-node consolidation and drift try one candidate after another
+// until one can be removed. The limits of this work are numbers of tries, not times.
 //
 //	pass         the methods in their order, and verdicts       reference.go, plan.go
 //	methods      emptiness, drift, consolidation                emptiness.go, driftmethods.go, consolidation.go

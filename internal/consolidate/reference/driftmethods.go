@@ -13,7 +13,7 @@ import (
 
 // staticDrift replaces drifted nodes of static pools one for one, as far as budgets and the pool's limit on nodes allow. It skips pools
 // that have more nodes than replicas, or that are paused after failures. It does not check whether the pods have other places. Nodes
-// without pods come first, then the nodes that drifted first: see survey.ByDrift.
+// without pods are replaced first. The other nodes follow in the order in which they drifted: see survey.ByDrift.
 func (p *Pass) staticDrift(accepted []*decision.Candidate) []*decision.Command {
 	list := slices.Clone(accepted)
 	survey.ByDrift(list)
@@ -50,7 +50,7 @@ func (p *Pass) staticDrift(accepted []*decision.Candidate) []*decision.Command {
 	return out
 }
 
-// scalingDown returns a block if the pool has more nodes than replicas. It counts the nodes that are not being removed, and the nodes that
+// scalingDown returns a block if the pool has more nodes than replicas. It counts the nodes that are not being removed, plus the nodes that
 // a command is replacing.
 func (p *Pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *decision.Block {
 	n := 0
@@ -82,8 +82,9 @@ func (p *Pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 	return max(0, int(limit.Value())-n)
 }
 
-// drift replaces the first node in the order of DriftOrder that budgets allow, whose pool is not paused after failures, and whose pods all
-// have a place. It launches as many new nodes as needed, whatever they cost. Nodes that must be removed together are replaced together.
+// drift replaces the first node in the order of DriftOrder that meets three conditions: budgets allow its removal, its pool is not paused
+// after failures, and all its pods have a place. It launches as many new nodes as needed, at any cost. Nodes that must be removed together
+// are replaced together.
 func (p *Pass) drift(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
 	sims, err := p.openSimulator(ctx)
 	if err != nil {

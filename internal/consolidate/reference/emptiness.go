@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// emptiness removes all empty nodes that budgets allow, in one command and without looking for places: no pod must move.
+// emptiness removes all empty nodes that budgets allow, in one command. It looks for no places, because no pod has to move.
 func (p *Pass) emptiness(accepted []*decision.Candidate) []*decision.Command {
 	list := slices.Clone(accepted)
 	survey.BySavings(list)

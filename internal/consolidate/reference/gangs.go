@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// loose returns two lists: the candidates that may be removed alone, and in tied the groups that must be removed together. tied is sorted
-// by descending ratio of saving to disruption.
+// loose returns two lists: the candidates that may be removed alone, and the groups of candidates that must be removed together. The groups
+// are sorted by descending ratio of saving to disruption.
 func (p *Pass) loose(accepted []*decision.Candidate) (loose []*decision.Candidate, tied []*survey.Tie) {
 	if len(p.Fleet.Ties) == 0 {
 		return slices.Clone(accepted), nil
@@ -35,7 +35,8 @@ func (p *Pass) loose(accepted []*decision.Candidate) (loose []*decision.Candidat
 	return loose, tied
 }
 
-// wholeGangs takes the first tie (nodes that share a gang) that can be replaced by at most one new node. It tries at most trials ties.
+// wholeGangs takes the first tie (nodes that share a gang) that can be replaced by at most one new node. It tries at most the number of
+// ties that the parameter trials states.
 func (p *Pass) wholeGangs(ctx context.Context, tied []*survey.Tie, trials int) (*decision.Command, error) {
 	for i, t := range tied {
 		if i >= trials {

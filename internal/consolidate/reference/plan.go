@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// Plan is a planner's result: the fields of disruption.Plan, which explains them.
+// Plan is a planner's result. It has the fields of disruption.Plan, which explains them.
 type Plan struct {
 	Time        time.Time
 	Commands    []*decision.Command

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Options are the options of disruption.Reference, with defaults filled in: 0 does not stand for a default.
+// Options are the options of disruption.Reference. The defaults are filled in, so 0 does not stand for a default.
 type Options struct {
 	Query           planning.Query
 	SpotToSpot      bool
@@ -40,17 +40,17 @@ type Pass struct {
 	*Options
 	Fleet  *survey.Fleet
 	Ledger *survey.BudgetTracker
-	// Blocks are the blocks of nodes, by method and name. otherwise returns further blocks; it may be nil.
+	// Blocks are the blocks of nodes, by method and node name. The function Otherwise returns further blocks of a node. It may be nil.
 	Blocks    map[decision.Method]map[string]*decision.Block
 	Otherwise func(node string) survey.ByMethod
-	// Waiting and again are the fields of the plan with these names.
+	// Waiting and Again are the fields of the plan with these names.
 	Waiting bool
 	Again   time.Time
-	// open is the simulator for drift, closed the simulator for consolidation: see newSimulator. They are nil until used.
+	// open is the simulator for drift, and closed is the simulator for consolidation: see newSimulator. Both are nil until their first use.
 	open, closed *simulator
 	// totals caches the results of totalsOf.
 	totals map[v1.PoolKey]*poolTotals
-	// unreached are the pools that single-node consolidation did not reach.
+	// unreached are the pools of which single-node consolidation tried no candidate, because it reached its limit before.
 	unreached []v1.PoolKey
 }
 
@@ -76,20 +76,21 @@ func one(cmd *decision.Command, err error) ([]*decision.Command, error) {
 	return []*decision.Command{cmd}, err
 }
 
-// Later records that the plan may change at the time t even if nothing else changes.
+// Later records that the plan may change at the time t even if the fleet does not change.
 func (p *Pass) Later(t time.Time) {
 	if t.After(p.Fleet.Now) && (p.Again.IsZero() || t.Before(p.Again)) {
 		p.Again = t
 	}
 }
 
-// Block records the block that keeps a candidate from the method.
+// Block records the block that keeps method m from removing the candidate.
 func (p *Pass) Block(m decision.Method, c *decision.Candidate, why *decision.Block) {
 	p.Blocks[m][c.Name] = why
 	p.Noted(why)
 }
 
-// BlockAll records the block that keeps a batch from the method. If tie is not nil, the blocks say that the nodes must be removed together.
+// BlockAll records the block that keeps method m from removing the batch. If tie is not nil, the blocks say that the nodes must be removed
+// together.
 func (p *Pass) BlockAll(m decision.Method, batch []*decision.Candidate, tie *survey.Tie, why *decision.Block) {
 	for _, c := range batch {
 		if tie == nil {
@@ -109,7 +110,8 @@ func (p *Pass) room(batch []*decision.Candidate, r decision.Reason) *decision.Bl
 // take reserves budget for the batch. Call room first.
 func (p *Pass) take(batch []*decision.Candidate, r decision.Reason) { p.Ledger.TakeAll(batch, r) }
 
-// Noted records in the plan that a block may end: either the time at which the block ends, or that the plan is waiting (Pass.Waiting).
+// Noted records in the plan that a block may end. It records either the time at which the block ends, or that the plan is waiting for its
+// end (Pass.Waiting).
 func (p *Pass) Noted(why *decision.Block) {
 	switch why.Code {
 	case decision.BlockBudget:
@@ -206,7 +208,7 @@ func (o *Options) Begin(ctx context.Context, f *survey.Fleet) (*Pass, error) {
 	return &Pass{Options: o, Fleet: f, Ledger: ledger, Blocks: map[decision.Method]map[string]*decision.Block{}, totals: map[v1.PoolKey]*poolTotals{}}, nil
 }
 
-// Plan tries the methods in their order; the first that finds commands ends the pass.
+// Plan tries the methods in their order. The first method that finds commands ends the pass.
 func (o *Options) Plan(ctx context.Context, f *survey.Fleet) (*Plan, error) {
 	p, err := o.Begin(ctx, f)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // Priced is an instance type that a replacement may become.
 type Priced struct {
 	Option planning.InstanceTypeOption
-	// Worst is the largest cost of a launch, in nano-USD per hour.
+	// Worst is the largest possible cost of a launch of this type, in nano-USD per hour.
 	Worst int64
 }
 
@@ -79,8 +79,8 @@ func Only(set requirements.Set, capacityType string) requirements.Set {
 	return set.With(requirements.In(v1.CapacityTypeLabelKey, capacityType))
 }
 
-// restrict limits a node that could be spot or on demand to spot, because its types were compared at spot prices. So if spot is
-// unavailable, the launch fails and does not silently become more expensive. If no cheaper type has a spot offering, restrict limits the
+// restrict restricts a node that could be spot or on demand to spot, because its types were compared at spot prices. So if spot is
+// unavailable, the launch fails and does not silently become more expensive. If no cheaper type has a spot offering, restrict restricts the
 // node to on demand.
 func (p *Pass) restrict(pool *survey.Pool, node *planning.NewNode, list []Priced, spent int64) []Priced {
 	whole := node.Requirements
@@ -131,8 +131,8 @@ func listPrice(t *cloudprovider.InstanceType, key cloudprovider.OfferingKey) (fl
 	return 0, false
 }
 
-// reoffered returns the option with the cheapest offering of type t that meets want, which may be narrower than the requirements that the
-// option was planned for. correction is added to the offering's list price.
+// reoffered returns the option with the cheapest offering of type t that meets the requirements want. These may be narrower than the
+// requirements that the option was planned for. correction is added to the offering's list price.
 func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option planning.InstanceTypeOption, correction int64) planning.InstanceTypeOption {
 	var best *cloudprovider.Offering
 	for o := range t.OfferingsWithRoom() {
@@ -140,7 +140,7 @@ func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option plan
 			continue
 		}
 		if key := cloudprovider.KeyOf(t, o); key == option.Offering() {
-			return option // the present offering was the cheapest and still meets the requirements
+			return option // the option's offering is the cheapest one that meets the requirements
 		}
 		if best == nil || o.Price < best.Price {
 			best = o
@@ -156,9 +156,10 @@ func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option plan
 	}
 }
 
-// otherTypes drops types that cost at least as much as the cheapest node of the batch whose type is in whole. With such a type, it costs no
-// more to keep that node and to remove only the other nodes, and this evicts fewer pods. whole has the types before the limit to one
-// capacity type: an existing node need not be launched, so its capacity type does not matter.
+// otherTypes considers the nodes of the batch whose type is in the list whole, and drops types that cost at least as much as the cheapest
+// of these nodes. Instead of launching such a type, the command could keep that node and remove only the other nodes. This costs no more
+// and evicts fewer pods. The list whole has the types before the restriction to one capacity type. An existing node need not be launched,
+// so its capacity type does not matter.
 func otherTypes(batch []*decision.Candidate, whole, list []Priced) []Priced {
 	least := int64(math.MaxInt64)
 	for _, c := range batch {
@@ -191,8 +192,8 @@ func AllocatableOf(pool *survey.Pool, option *planning.InstanceTypeOption) (has 
 	return has
 }
 
-// Varied returns the block of a node whose types no longer meet the minValues of its pool, or nil if they do. The pool's policy for
-// minValues does not matter.
+// Varied returns the block of a node whose types no longer meet the minValues of its pool, or nil if the types meet them. The pool's policy
+// for minValues does not matter.
 func (p *Pass) Varied(pool *survey.Pool, node *planning.NewNode) *decision.Block {
 	for _, r := range pool.Object.Spec.Template.Spec.Requirements {
 		if r.MinValues == nil {
@@ -210,7 +211,7 @@ func (p *Pass) Varied(pool *survey.Pool, node *planning.NewNode) *decision.Block
 	return nil
 }
 
-// addValues adds to into the values of the label key that nodes of the type can have if they meet want.
+// addValues adds values of the label key to the set into: the values that nodes of the type can have if they meet the requirements want.
 func addValues(into map[string]bool, t *cloudprovider.InstanceType, key string, want requirements.Set) {
 	for o := range t.OfferingsWithRoom() {
 		if !t.Offers(o, want) {

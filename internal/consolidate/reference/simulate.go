@@ -23,20 +23,21 @@ import (
 )
 
 // simulator simulates the removal of nodes. It first places pending pods on existing nodes, once for all simulations, so these pods use
-// free room before any node is removed. Pending pods without a place are left to provisioning. So a pending pod that has no place, or needs
-// a new node, does not prevent removals.
+// free room before any node is removed. Pending pods without a place on existing nodes are left to provisioning. So such a pod does not
+// prevent removals, even if it needs a new node or has no place at all.
 type simulator struct {
 	fleet *survey.Fleet
 	query planning.Query
 	trial *answering.Answering
-	// uninitialized are nodes that may never become ready: no pod is moved to them.
+	// uninitialized are the names of nodes that may never become ready. So no pod is moved to them.
 	uninitialized map[string]bool
 	// fee, in nano-USD per hour, is added to the price of each new node.
 	fee int64
 }
 
-// newNodeFee, in USD per hour, is more than any node costs. It makes plans use as few new nodes as possible. Consolidation launches at most
-// one new node. But if prices are proportional to size, two small nodes often cost no more than a large one.
+// newNodeFee, in USD per hour, is more than any node costs. It makes plans use as few new nodes as possible, because consolidation launches
+// at most one new node. Without the fee, plans would often use two small nodes, because two small nodes often cost no more than a large
+// one.
 const newNodeFee = 10_000
 
 // maxCostTerms is the largest number of terms of a cost model.
@@ -83,8 +84,8 @@ func newSimulator(ctx context.Context, f *survey.Fleet, q planning.Query, consol
 	return s, nil
 }
 
-// sparing returns the model with newNodeFee added to the price of new nodes, and the fee in nano-USD. If the cost model has maxCostTerms
-// terms already, it returns the model unchanged, and 0.
+// sparing returns the model with newNodeFee added to the price of new nodes, and the fee in nano-USD. If the cost model already has
+// maxCostTerms terms, it returns the unchanged model and the fee 0.
 func sparing(from *SimulatorModel, snapshot *planning.Snapshot) (*SimulatorModel, int64, error) {
 	fee := float64(newNodeFee)
 	terms := []planning.CostTerm{{Name: "drawknife: fewest new nodes", Source: "consolidation launches at most one node", PerNode: &fee}}
@@ -109,7 +110,7 @@ type SimulatorModel struct {
 	Snapshot *planning.Snapshot
 }
 
-// withoutFee returns the planned nodes with their prices without the fee.
+// withoutFee returns the planned nodes, and subtracts the fee from their prices.
 func (s *simulator) withoutFee(nodes []planning.NewNode) []planning.NewNode {
 	if s.fee == 0 {
 		return nodes
@@ -170,8 +171,9 @@ func (s *simulator) remove(ctx context.Context, batch []*decision.Candidate) (*s
 	return best, nil, nil
 }
 
-// cheapest simulates the removal with each of the possible moves of gangs (ways). It returns the simulation with the cheapest new nodes, or
-// nil if no move is possible. It also returns the block of the first move that is not possible.
+// cheapest simulates the removal once with each of the possible moves of the batch's gangs, which are in the parameter ways. It returns the
+// simulation with the cheapest new nodes, or nil if no move is possible. It also returns the block of the first move that turns out to be
+// impossible.
 func (s *simulator) cheapest(ctx context.Context, batch []*decision.Candidate, ways []*trial.GangWay) (best *simulation, first *decision.Block, err error) {
 	for _, way := range ways {
 		mark := s.trial.Mark()

@@ -33,8 +33,8 @@ func (p *Pass) StillQualifies(cmd *decision.Command, m *decision.Member) (*decis
 	return c, nil
 }
 
-// Torn rejects a command if some of its nodes must be removed together with nodes that it leaves behind. Gangs may have grown since it was
-// planned.
+// Torn rejects a command if some of its nodes must be removed together with nodes that the command does not remove. This can happen because
+// gangs may have grown since the command was planned.
 func (p *Pass) Torn(cmd *decision.Command) *decision.RejectedError {
 	node, why := p.Fleet.Whole(cmd.Members)
 	if why == nil {
@@ -43,8 +43,8 @@ func (p *Pass) Torn(cmd *decision.Command) *decision.RejectedError {
 	return &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedChurn, Node: node, Block: why}
 }
 
-// samePlaces simulates the removal again. It rejects the command if pods have no place, if they need another number of new nodes, or if a
-// planned type of the new node no longer suits.
+// samePlaces simulates the removal again. It rejects the command if pods have no place, if they need another number of new nodes than
+// planned, or if a planned type of the new node is no longer suitable.
 func (p *Pass) samePlaces(ctx context.Context, cmd *decision.Command, members []*decision.Candidate) (*decision.RejectedError, error) {
 	sims, err := p.closedSimulator(ctx)
 	if err != nil {
@@ -67,14 +67,14 @@ func (p *Pass) samePlaces(ctx context.Context, cmd *decision.Command, members []
 	return &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedScheduling, Node: members[0].Name, Block: why}, nil
 }
 
-// amongTypes reports whether all types of planned are among the types of fresh.
+// amongTypes reports whether the node fresh still has all types of the node planned.
 func amongTypes(planned, fresh *planning.NewNode) bool {
 	return !slices.ContainsFunc(planned.InstanceTypes, func(o planning.InstanceTypeOption) bool {
 		return !slices.ContainsFunc(fresh.InstanceTypes, func(x planning.InstanceTypeOption) bool { return x.Name == o.Name })
 	})
 }
 
-// Shrunk returns the command with only the remaining members. If all remain, it returns cmd itself.
+// Shrunk returns the command with only the remaining members. If all members remain, it returns cmd itself.
 func Shrunk(cmd *decision.Command, members []*decision.Candidate) *decision.Command {
 	if len(members) == len(cmd.Members) {
 		return cmd

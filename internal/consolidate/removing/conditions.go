@@ -5,24 +5,25 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// Conditions are the settings with which a search tries groups. They determine the result of a group, together with the trial, the budgets
-// and the components. If two triers have equal conditions, trials, budgets and components, one may try groups for the other. A Conditions
-// value is replaced, never changed in place.
+// Conditions are the settings with which a search tries to remove groups of nodes. Together with the trial, the budgets and the components,
+// they determine the result for a group. If two triers have equal conditions, trials, budgets and components, one trier may try groups for
+// the other. A Conditions value is replaced, never changed in place.
 type Conditions struct {
 	// Received contains the load that candidates have received since the search last made fixed nodes candidates again (Search.release).
 	// The map is not changed once it is made.
 	Received map[*searchcontext.Candidate]valuing.Load
-	// Few means that the search has few candidates, so that it spends more effort on each.
+	// Few means that the search has few candidates, so it spends more effort on each candidate.
 	Few bool
-	// Subsets means that the search tries all sets of a few nodes.
+	// Subsets means that the search tries all small sets of candidates.
 	Subsets bool
-	// Refining means that the candidates include new nodes.
+	// Refining means that the candidates include the new nodes of earlier steps.
 	Refining bool
-	// Strict divides the permitted cost among new nodes in proportion to their prices only. Refinement begins with Strict.
+	// Strict means that the permitted cost is always divided among new nodes in proportion to their prices. Refinement begins with Strict
+	// set to true.
 	Strict bool
-	// Ungrown keeps pods away from the new nodes of other steps.
+	// Ungrown means that no pods are placed on the new nodes of other steps.
 	Ungrown bool
-	// Accepting means that the present attempt may use any effort.
+	// Accepting means that the effort of the present attempt is not limited.
 	Accepting bool
 }
 
