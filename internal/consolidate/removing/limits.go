@@ -10,23 +10,24 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// Limits say how much one command may remove and launch: disruption.Global explains each. All values are used as given.
+// Limits say how many nodes one command may remove and launch. disruption.Global explains each limit. All values are used as given.
 type Limits struct {
 	MaxMembers, MaxNewNodes int
-	// MaxMerged is the largest number of nodes that a command with at most one new node removes, in fleets that are searched thoroughly.
+	// MaxMerged applies to fleets that are searched thoroughly. It is the largest number of nodes that a command with at most one new node
+	// removes.
 	MaxMerged int
-	// DrainLimit is the longest expected duration of a drain; 0 allows any duration.
+	// DrainLimit is the longest allowed expected duration of a drain. 0 allows any duration.
 	DrainLimit time.Duration
 }
 
-// maxExchanged is the largest number of nodes that are exchanged at once, and of new nodes for them. Successive exchanges can form larger
-// groups.
+// maxExchanged is the largest number of nodes that one step exchanges, and the largest number of new nodes for them. Several steps together
+// can exchange more nodes.
 const maxExchanged = 8
 
-// Exchanged returns the largest number of nodes that are exchanged at once.
+// Exchanged returns the largest number of nodes that one step exchanges for new nodes.
 func (l *Limits) Exchanged() int { return min(l.MaxMembers, maxExchanged) }
 
-// launched returns the largest number of new nodes that an exchange launches at once.
+// launched returns the largest number of new nodes that one step launches for the nodes that it exchanges.
 func (l *Limits) launched() int { return min(l.MaxNewNodes, maxExchanged) }
 
 // Merged returns the largest number of nodes that a command with at most one new node may remove.
@@ -37,12 +38,12 @@ func (t *Trier) Merged() int {
 	return t.MaxMerged
 }
 
-// allows reports whether one command may remove and launch so many nodes.
+// allows reports whether one command may remove and launch the numbers of nodes in size.
 func (t *Trier) allows(size components.Size) bool {
 	return size.Members <= t.MaxMembers && size.NewNodes <= t.MaxNewNodes || size.Members <= t.Merged() && size.NewNodes <= 1
 }
 
-// mostNewNodes returns the largest number of nodes that one step may launch if it removes this number of members.
+// mostNewNodes returns the largest number of nodes that one step may launch if it removes the given number of members.
 func (t *Trier) mostNewNodes(where Places, members int) int {
 	switch {
 	case members > t.MaxMembers:
@@ -53,7 +54,8 @@ func (t *Trier) mostNewNodes(where Places, members int) int {
 	return t.launched()
 }
 
-// Admissible checks the conditions of a removal that need no trial. It returns the block of the first condition that is not met.
+// Admissible checks those conditions of a removal that can be checked without a trial. It returns the block of the first condition that is
+// not met.
 func (t *Trier) Admissible(r Removal) *decision.Block {
 	if t.Refining {
 		if _, size := t.union(r.Members, nil); size.Members > t.MaxMembers && (size.NewNodes > 1 || size.Members > t.Merged()) {
@@ -72,11 +74,11 @@ func (t *Trier) Admissible(r Removal) *decision.Block {
 	return nil
 }
 
-// tooLarge returns, during refinement, a block if the step's component removes or launches more nodes than one command may. Before
-// refinement it returns nil.
+// tooLarge returns a block if the step's component removes or launches more nodes than one command may remove or launch. Before refinement
+// it always returns nil.
 func (t *Trier) tooLarge(st *Step) *decision.Block {
 	if !t.Refining {
-		return nil // Each step becomes its own command.
+		return nil // Each step becomes a separate command, so no component can be too large.
 	}
 	if !t.Fits(st) {
 		return t.Components.TooLarge
@@ -94,7 +96,7 @@ func (t *Trier) Fits(st *Step) bool {
 	return t.allows(size)
 }
 
-// Together returns the size of the component that the group would belong to.
+// Together returns the size of the component that the group would belong to after its removal.
 func (t *Trier) Together(group []*searchcontext.Candidate) components.Size {
 	_, size := t.union(group, nil)
 	return size

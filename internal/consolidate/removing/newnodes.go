@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/newnodes"
 )
 
-// launch opens new nodes for the waiting pods at a total price below most: one node for all of them, or several. It returns a block if that
-// is not possible, or if where is OnlyRoom.
+// launch opens new nodes for the waiting pods at a total price below most: one node for all of them, or several. It returns a block if no
+// such nodes are possible, or if the parameter where is OnlyRoom.
 func (t *Trier) launch(ctx context.Context, where Places, most int64, waiting int) (*decision.Block, error) {
 	if where == OnlyRoom {
 		return &decision.Block{Code: decision.BlockUnschedulable, Pods: t.Trial.Waiting(min(waiting, reference.MaxNamed))}, nil
@@ -52,13 +52,14 @@ func (t *Trier) launch(ctx context.Context, where Places, most int64, waiting in
 }
 
 // unusedCommitments reports whether there are commitments that are not fully used, so that new nodes could use them. Only a full placement
-// (PlaceNew) takes their savings into account: Launch, LaunchSome and the values of pods use the prices of nodes that no commitment covers.
+// (PlaceNew) takes the savings of commitments into account. Launch, LaunchSome and the values of pods use the prices of nodes that no
+// commitment covers.
 func (t *Trier) unusedCommitments() bool {
 	return slices.ContainsFunc(newnodes.Of(t.Trial.Trial).CommitmentsLeft(), func(left int64) bool { return left > 0 })
 }
 
-// launchSome opens several new nodes. If there are few candidates (Few), and the search tries all subsets or the attempt may use any effort
-// (Subsets, Accepting), it looks for the cheapest set of new nodes.
+// launchSome opens several new nodes. It looks for the cheapest set of new nodes if there are few candidates (Few), and also either Subsets
+// or Accepting is true.
 func (t *Trier) launchSome(below float64) (price float64, ok bool) {
 	if t.Few && (t.Subsets || t.Accepting) {
 		return t.Trial.LaunchLeast(t.Query, t.Worth, t.launched(), launchTries, below)
@@ -69,7 +70,7 @@ func (t *Trier) launchSome(below float64) (price float64, ok bool) {
 // launchTries is the number of sets of new nodes that LaunchLeast tries for one group of pods.
 const launchTries = 128
 
-// launchBest tries each possible launch of new nodes, undoes all of them, and then repeats the cheapest.
+// launchBest tries each method of launching new nodes, undoes all these launches, and then repeats the cheapest launch.
 func (t *Trier) launchBest(ctx context.Context, most int64) (*decision.Block, error) {
 	mark, best, cheapest := t.Trial.Mark(), -1, most
 	options := []func() (int64, *decision.Block, error){
@@ -113,7 +114,7 @@ func (t *Trier) launchBest(ctx context.Context, most int64) (*decision.Block, er
 	return why, err
 }
 
-// launchFully finds new nodes with a full placement, as provisioning does. This takes long.
+// launchFully finds new nodes with a full placement, as provisioning does. A full placement takes long.
 func (t *Trier) launchFully(ctx context.Context, most int64) (*decision.Block, error) {
 	t.Work += placeWork
 	out, err := t.Trial.PlaceNew(ctx, t.Query)

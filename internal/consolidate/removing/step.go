@@ -12,7 +12,7 @@ type Removal struct {
 	Method  decision.Method
 	Members []*searchcontext.Candidate
 	Where   Places
-	// Way says how gangs on the nodes are moved. It is nil if no gang must be in one domain.
+	// Way says to which domains gangs on the nodes are moved. It is nil if no gang must be in one domain.
 	Way *trial.GangWay
 }
 
@@ -22,13 +22,13 @@ func Consolidating(group []*searchcontext.Candidate, where Places) Removal {
 }
 
 // Step is one accepted removal. Commands are made of steps. Steps are independent: no step puts pods on a node that another step removes or
-// launches. So the pods of each step have room even if no other step is carried out.
+// launches. So the pods of each step have room even if the other steps are not executed.
 type Step struct {
 	paying.Exchange
 	// Numbers are the trial's numbers of the step's new nodes. Grown are the numbers of other steps' new nodes that have received its pods.
 	Numbers, Grown []int
 	Pods           int
-	// Where says where its pods may go; Ungrown excludes new nodes of other steps.
+	// Where says where the step's pods may go. Ungrown excludes the new nodes of other steps.
 	Where   Places
 	Ungrown bool
 }
@@ -39,11 +39,11 @@ type Places int
 const (
 	// OnlyRoom allows only existing nodes.
 	OnlyRoom Places = iota
-	// UseRoom allows existing nodes that have room, and otherwise new nodes.
+	// UseRoom allows existing nodes, and also new nodes for pods that fit on no existing node.
 	UseRoom
 	// OnlyNew allows only new nodes.
 	OnlyNew
-	// LikeProvisioning allows only new nodes, as many as a command may launch. They are found as provisioning finds them.
+	// LikeProvisioning allows only new nodes, as many as a command may launch. The new nodes are found in the same way as in provisioning.
 	LikeProvisioning
 )
 

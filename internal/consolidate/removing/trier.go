@@ -12,14 +12,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Trier tries groups on a trial. It is not safe for concurrent use. Several triers may share everything except their trials and types, as
-// long as no step is accepted.
+// Trier tries to remove groups of nodes on a trial. It is not safe for concurrent use. Several triers may share all data except their
+// trials and types, as long as no step is accepted.
 type Trier struct {
 	*searchcontext.Context
 	Limits
 	paying.Terms
 	Trial *searchcontext.WhatIf
-	// Types finds the instance types of new nodes, and holds the budgets.
+	// Types finds the instance types of new nodes. It also has the pass with the budgets.
 	Types      *allowedtypes.Finder
 	Components *components.Components
 	Conditions
@@ -31,7 +31,7 @@ type Trier struct {
 
 // Effort counts the work of trying groups.
 type Effort struct {
-	// Work is the number of what-ifs made.
+	// Work is the number of what-ifs made so far.
 	Work int
 	// Withheld means that Conditions.Strict may be the reason why a group was not consolidated.
 	Withheld bool
@@ -57,7 +57,7 @@ func (t *Trier) TryWithin(ctx context.Context, r Removal, mark trial.Mark) (*Ste
 	t.Ungrown = true
 	defer func() { t.Ungrown = false }()
 	if st, why, err = t.tryBounded(ctx, r, mark); why != nil {
-		why = t.Components.TooLarge // the pods have places, but the component would be too large for one command
+		why = t.Components.TooLarge // the group's pods have places, but the group's component would be too large for one command
 	}
 	return st, why, err
 }
@@ -115,8 +115,8 @@ func (t *Trier) open(ctx context.Context, st *Step, waiting, first int, mark tri
 	if most := t.mostNewNodes(st.Where, len(st.Members)); len(planned) > most && st.Method != decision.MethodDrift {
 		return &decision.Block{Code: decision.BlockManyNodes, Count: len(planned), Need: most}, nil
 	}
-	// During refinement, t.Strict divides the permitted cost into shares in proportion to the nodes' prices. Otherwise one step could use
-	// up the whole permitted cost of its component, and no further step could join the component.
+	// During refinement, t.Strict divides the permitted cost into shares in proportion to the nodes' prices. If it did not, one step could
+	// use up the whole permitted cost of its component, and no further step could join the component.
 	if why := t.Narrow(t.Types, &st.Exchange, planned, limit, t.Strict); why != nil {
 		t.Withheld = t.Withheld || t.Strict && len(planned) > 1
 		return why, nil
@@ -143,7 +143,7 @@ func (t *Trier) Take(st *Step) *decision.Block {
 }
 
 // Accept joins the step's members, and the candidates that share new nodes with them, into one component. It also records which nodes
-// received their pods.
+// received the members' pods.
 func (t *Trier) Accept(st *Step, receivers []*searchcontext.Candidate) {
 	roots, size := t.union(st.Members, t.Components.Sharing(st.Members, st.Numbers, st.Grown))
 	t.Components.Join(roots, size, st.Numbers)

@@ -20,17 +20,18 @@ import (
 type Replay struct {
 	Pass  *reference.Pass
 	Trial *trial.Trial
-	// written describes the present state of the trial for Planned; it is nil until Planned is called.
+	// written describes the present state of the trial for the method Planned. It is nil until Planned is called.
 	written *answering.Answering
-	// Moves says which pods of a candidate need another place.
+	// Moves returns, for a candidate, the function that reports whether a pod needs another place.
 	Moves func(*decision.Candidate) func(*corev1.Pod) bool
-	// Fresh means that the commands were planned for this same fleet. known then finds the candidates that already qualify for
+	// Fresh means that the commands were planned for this same fleet. The function Known then finds the candidates that already qualify for
 	// consolidation.
 	Fresh bool
 	Known func(node string) *decision.Candidate
 }
 
-// Planned returns the new nodes that commands have opened since the mark. Each lists at most types instance types, or all if types is 0.
+// Planned returns the new nodes that commands have opened since the mark. Each new node lists at most the given number of instance types.
+// If types is 0, it lists all its types.
 func (r *Replay) Planned(since trial.Mark, types int) []planning.NewNode {
 	if r.written == nil {
 		r.written = answering.On(r.Trial)
@@ -38,8 +39,8 @@ func (r *Replay) Planned(since trial.Mark, types int) []planning.NewNode {
 	return r.written.Planned(since, types)
 }
 
-// Arrange executes as many of the commands as it can, as far as possible in the given order. Commands without places are tried again after
-// the other commands. Arrange returns the executed commands in the order of their execution, and the remaining commands.
+// Arrange executes as many of the commands as it can, as far as possible in the given order. Commands whose pods have no places are tried
+// again after the other commands. Arrange returns the executed commands in the order of their execution, and the remaining commands.
 func (r *Replay) Arrange(ctx context.Context, commands []*decision.Command) (done, rest []*decision.Command, err error) {
 	rest = commands
 	for progress := true; progress && len(rest) > 0; {
@@ -64,8 +65,8 @@ func (r *Replay) Arrange(ctx context.Context, commands []*decision.Command) (don
 	return done, rest, nil
 }
 
-// Step executes the command. If the command may shrink, members that no longer qualify are left out. If it can't be executed, Step changes
-// nothing and returns the reason.
+// Step executes the command. If the command may shrink, members that no longer qualify are left out. If the command can't be executed, Step
+// leaves the trial unchanged and returns the reason.
 func (r *Replay) Step(ctx context.Context, cmd *decision.Command) (*decision.Command, *decision.RejectedError, error) {
 	if why := r.Pass.Torn(cmd); why != nil {
 		return nil, why, nil
@@ -106,8 +107,8 @@ func (r *Replay) Step(ctx context.Context, cmd *decision.Command) (*decision.Com
 	return nil, &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedScheduling, Node: cmd.Members[0].Node, Block: why}, nil
 }
 
-// qualifies calls StillQualifies, except for commands that a search planned for the same fleet (see Known): their members have already
-// qualified and have their shares of the budgets.
+// qualifies calls StillQualifies, except for commands that a search planned for the same fleet (see Known). The members of such commands
+// have already qualified, and budget is already reserved for them.
 func (r *Replay) qualifies(cmd *decision.Command, m *decision.Member) (*decision.Candidate, *decision.RejectedError) {
 	if r.Known != nil && cmd.Reason == decision.ReasonUnderutilized {
 		if c := r.Known(m.Node); c != nil {
@@ -118,7 +119,8 @@ func (r *Replay) qualifies(cmd *decision.Command, m *decision.Member) (*decision
 }
 
 // carryOut moves the members' pods to the places in the command. It returns the command with its nodes in the order in which they can take
-// the pods. It returns a block if a pod without a place in the command came to a member after planning, or if a place is gone.
+// the pods. It returns a block if a member got a pod after planning for which the command has no place, or if a pod's place in the command
+// is no longer possible.
 func (r *Replay) carryOut(ctx context.Context, cmd *decision.Command, members []*decision.Candidate) (*decision.Command, *decision.Block, error) {
 	if cmd.Method == decision.MethodEmptiness || cmd.Method == decision.MethodStaticDrift {
 		for _, c := range members {
@@ -142,7 +144,7 @@ func (r *Replay) carryOut(ctx context.Context, cmd *decision.Command, members []
 	return r.Put(ctx, cmd)
 }
 
-// Put puts pods on the command's nodes, node by node. If no order of the nodes works, it puts them in turns.
+// Put puts pods on the command's nodes, node by node. If no order of the nodes is possible, it calls putInTurns.
 func (r *Replay) Put(ctx context.Context, cmd *decision.Command) (*decision.Command, *decision.Block, error) {
 	mark := r.Trial.Mark()
 	next, why, err := r.putWhole(cmd)
@@ -191,10 +193,10 @@ func (r *Replay) putWhole(cmd *decision.Command) (*decision.Command, *decision.B
 func sameList[N any](a, b []N) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // inSomeOrder calls put for each node of the list, which puts the node's pods on it. It follows the order of the list as far as possible.
-// It returns the nodes in the order that worked. If this is the order of the list, it returns the list itself. If no order works for some
-// nodes, it returns the block of the first of them.
+// It returns the nodes in the order in which put succeeded. If this is the order of the list, it returns the list itself. If put fails for
+// some nodes in every order, it returns the block of the first of these nodes.
 func inSomeOrder[N any](t *trial.Trial, list []N, put func(*N) ([]planning.PodKey, error)) ([]N, *decision.Block, error) {
-	inOrder, n := true, 0 // while inOrder is true, exactly the first n nodes of the list are done
+	inOrder, n := true, 0 // while inOrder is true, put has succeeded for exactly the first n nodes of the list
 	var done []N
 	for rest := list; len(rest) > 0; {
 		var again []N
@@ -233,7 +235,7 @@ func inSomeOrder[N any](t *trial.Trial, list []N, put func(*N) ([]planning.PodKe
 	return done, nil, nil
 }
 
-// noPlace returns the block for pods that have no place any more, with the text of err.
+// noPlace returns the block for pods that no longer have a place. The block has the text of err.
 func noPlace(err error, pods []planning.PodKey) *decision.Block {
 	if errors.Is(err, placing.ErrNoPlace) {
 		return &decision.Block{Code: decision.BlockUnschedulable, Pods: pods[:min(len(pods), reference.MaxNamed)], Detail: err.Error()}
@@ -266,7 +268,7 @@ func New(ctx context.Context, o *reference.Options, f *survey.Fleet) (*Replay, e
 }
 
 // plannedOf returns the number of the members' pods that have places in the command. It does not count pending pods, although the command
-// may have places for them on new nodes.
+// may have places for pending pods on new nodes.
 func plannedOf(c *decision.Command, members []*decision.Candidate) int {
 	size := 0
 	for _, m := range members {
@@ -329,7 +331,7 @@ func Restrict(ctx context.Context, o *reference.Options, f *survey.Fleet, comman
 // NobodyMoves is the function Moves for nodes whose pods all stay.
 func NobodyMoves(*corev1.Pod) bool { return false }
 
-// Carried executes the commands as planned. It leaves out commands that are not possible any more because an earlier command was left out.
+// Carried executes the commands as planned. It leaves out commands that are no longer possible because an earlier command was left out.
 func (r *Replay) Carried(ctx context.Context, list []*decision.Command) (good []*decision.Command, err error) {
 	for _, cmd := range list {
 		next, why, err := r.Step(ctx, cmd)

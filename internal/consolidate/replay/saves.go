@@ -9,8 +9,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// saves checks the prices of a command that was executed since the mark. If the command was planned to save money and no longer saves any,
-// saves undoes and rejects the command. Commands wait for a wave or for approval before they begin, and prices change in the meantime.
+// saves checks the prices of a command that was executed since the mark. If the command was planned to save money but no longer saves
+// money, the method undoes and rejects the command. Commands wait for a wave or for approval before they begin, and prices change in the
+// meantime.
 func (r *Replay) saves(cmd *decision.Command, mark trial.Mark) (*decision.RejectedError, error) {
 	if len(cmd.Replacements) == 0 || cmd.Savings <= 0 || cmd.Method.Reason() != decision.ReasonUnderutilized {
 		return nil, nil
@@ -35,9 +36,9 @@ func (r *Replay) saves(cmd *decision.Command, mark trial.Mark) (*decision.Reject
 	}, nil
 }
 
-// leastCost returns the present cost of the replacements, in nano-USD per hour. Each replacement costs as much as the cheapest offering
-// that it may be launched as. bins has the same replacements, each with all suitable offerings at present prices. known is false if none of
-// a replacement's offerings is in bins.
+// leastCost returns the present cost of the replacements, in nano-USD per hour. The cost of a replacement is the price of the cheapest
+// offering that it may be launched as. The parameter bins has the same replacements, each with all suitable offerings at present prices.
+// The result known is false if bins has none of the offerings of some replacement.
 func leastCost(planned []decision.Replacement, bins []planning.NewNode) (sum int64, known bool) {
 	if len(planned) != len(bins) {
 		return 0, false

@@ -12,8 +12,8 @@ import (
 
 // putInTurns puts pods on the command's nodes in rounds: in each round, each node takes as many of its pods as it can take now. For
 // example, if two new nodes are in different zones, a spread constraint can forbid putting all pods of the first node before any pod of the
-// second node. All new nodes are opened before the first pod is put. This is as in the cluster, where all new nodes exist before the first
-// pod is evicted. It returns the order in which pods were put, or nil if this does not give all pods a place.
+// second node. As in the cluster, all new nodes exist before the first pod is moved. The method returns the order in which pods were put on
+// nodes, or nil if some pods get no place.
 func (r *Replay) putInTurns(ctx context.Context, cmd *decision.Command) ([]planning.PodKey, error) {
 	turns, ok := r.turns(cmd)
 	if !ok {
@@ -39,7 +39,7 @@ func (r *Replay) putInTurns(ctx context.Context, cmd *decision.Command) ([]plann
 	return order, nil
 }
 
-// turn is a node and the pods that it has not taken yet.
+// turn is a node of the command, with those of its planned pods that are not on it yet.
 type turn struct {
 	pods []planning.PodKey
 	put  func([]planning.PodKey) error
@@ -68,7 +68,7 @@ func (r *Replay) turns(cmd *decision.Command) ([]turn, bool) {
 	return out, true
 }
 
-// take puts as many pods of t.pods on the node as it can take now. The other pods stay in t.pods. It returns an error if a pod can't be
+// take puts as many pods of t.pods on the node as possible now. The other pods remain in t.pods. It returns an error if a pod can't be
 // placed for a reason other than placing.ErrNoPlace.
 func (t *turn) take() (put []planning.PodKey, err error) {
 	left := t.pods[:0]

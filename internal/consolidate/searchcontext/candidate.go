@@ -14,14 +14,15 @@ import (
 // It is not changed once it is made.
 type Candidate struct {
 	*decision.Candidate
-	// Number is the index in Context.Candidates. For a planned node it is the trial's number of the node.
+	// Number is the index in Context.Candidates. For a planned node, Number is the node's number in the trial.
 	Number int
 	// Planned means that the candidate is a planned node.
 	Planned bool
-	// NanoPrice is in nano-USD per hour, 0 if unknown; PodWorth is the value of its pods.
+	// NanoPrice is the node's price in nano-USD per hour, or 0 if unknown. PodWorth is the value of the node's pods in the same unit.
 	NanoPrice, PodWorth int64
 	PodMoves
-	// Refused has the block for each method, apart from budgets and places. Blocked is the block for consolidation. Nil means no block.
+	// Refused has the block for each method. Budgets and missing places are not such blocks. Blocked is the block for consolidation. Nil
+	// means no block.
 	Refused survey.ByMethod
 	Blocked *decision.Block
 	// Due means that the node must be removed anyway: it has drifted or expires soon.
@@ -46,7 +47,7 @@ func (x *Context) WithTied(c *Candidate) []*Candidate {
 	return out
 }
 
-// Existing returns the candidates that exist, without planned nodes.
+// Existing returns the candidates of the group that are existing nodes, not planned nodes.
 func Existing(group []*Candidate) []*Candidate {
 	if !slices.ContainsFunc(group, func(c *Candidate) bool { return c.Planned }) {
 		return group
@@ -54,7 +55,7 @@ func Existing(group []*Candidate) []*Candidate {
 	return slices.DeleteFunc(slices.Clone(group), func(c *Candidate) bool { return c.Planned })
 }
 
-// Surveyed returns the survey's candidates for the group.
+// Surveyed returns the survey's data (decision.Candidate) about the candidates of the group.
 func Surveyed(group []*Candidate) []*decision.Candidate {
 	out := make([]*decision.Candidate, len(group))
 	for i, c := range group {
@@ -96,7 +97,7 @@ func LikenessOf(c *decision.Candidate) uint64 {
 	return h.Sum64() ^ uint64(money.NanoUSD(c.Price))
 }
 
-// toProve converts candidates to the nodes that proofs are about.
+// toProve converts candidates to nodes for package proof.
 func toProve(list []*Candidate) []proof.Node {
 	out := make([]proof.Node, len(list))
 	for i, c := range list {
@@ -105,7 +106,7 @@ func toProve(list []*Candidate) []proof.Node {
 	return out
 }
 
-// ToProve converts the candidate to a node of a proof.
+// ToProve converts the candidate to a node for package proof.
 func (c *Candidate) ToProve() proof.Node {
 	return proof.Node{Name: c.Name, Pool: c.Pool.Key, Price: c.NanoPrice, Moving: c.Moving, Stays: c.Stays}
 }

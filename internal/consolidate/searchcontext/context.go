@@ -21,28 +21,28 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Settings are the properties of a search that candidates depend on, apart from the fleet: disruption.Global explains each. All values are
-// used as given: 0 does not stand for a default.
+// Settings are the settings of a search that its candidates depend on. disruption.Global explains each setting. All values are used as
+// given, so 0 does not stand for a default.
 type Settings struct {
 	Query                 planning.Query
 	CoolDown, ExpireAhead time.Duration
 	Times                 waves.Times
 }
 
-// Known is the part of an earlier plan's memory that is still valid; the zero value is empty.
+// Known is the part of an earlier plan's memory that is still valid. The zero value means that nothing is known.
 type Known struct {
-	// Candidates are the candidates of that plan by name, if PodDisruptionBudgets are unchanged.
+	// Candidates are the candidates of the earlier plan by name. The map is empty if PodDisruptionBudgets have changed.
 	Candidates map[string]*Candidate
 	Worth      *valuing.KnownWorth
 }
 
 // Context is the common start of all searches of one plan. Pending pods are already placed. So a pending pod never prevents the removal of
-// a candidate, whether or not it needs a new node. Everything that does not change during planning is computed once.
+// a candidate, whether or not it needs a new node. All data that does not change during planning is computed once, for the context.
 type Context struct {
 	Settings
 	Fleet *survey.Fleet
 	Model *model.Model
-	// Candidates are the existing nodes that may be removed, in the fleet's order; ByName finds them.
+	// Candidates are the existing nodes that may be removed, in the fleet's order. ByName has them by name.
 	Candidates []*Candidate
 	ByName     map[string]*Candidate
 	// Accepted are the candidates that each method accepts; see Candidate.Refused.
@@ -51,10 +51,10 @@ type Context struct {
 	Worth *valuing.Worth
 	// LowerBounds proves lower bounds on the cost of new nodes.
 	LowerBounds *proof.Prover
-	// closed are nodes that must not receive pods of removed nodes. initializing are those closed nodes that are not ready yet and have
-	// free room.
+	// closed are the names of nodes that must not receive pods of removed nodes. initializing are the names of those closed nodes that are
+	// not ready yet and have free room.
 	closed, initializing []string
-	// order lists the nodes that may receive pods. The nodes that are most worth keeping come first.
+	// order lists the names of the nodes that may receive pods, in the order of Rank. The nodes that are most worth keeping come first.
 	order []string
 	// answers caches the new nodes that any search of this context has found for pods.
 	answers *launching.Answers
@@ -77,7 +77,7 @@ func New(ctx context.Context, s Settings, f *survey.Fleet, known Known) (*Contex
 	out.weigh(known.Candidates)
 	out.order = out.Rank(func(c *Candidate) int64 { return c.PodWorth })
 	out.LowerBounds = proof.NewProver(f.In.View.Snapshot, out.Model, toProve(out.Candidates))
-	if len(out.initializing) > 0 { // drop full nodes from initializing: most of them are filled by the pods that they were launched for, and each what-if would check them
+	if len(out.initializing) > 0 { // drop full nodes from initializing, because each what-if would check them; most of these nodes are filled by the pods that they were launched for
 		t, err := out.Begin(ctx)
 		if err != nil {
 			return nil, err
@@ -87,7 +87,7 @@ func New(ctx context.Context, s Settings, f *survey.Fleet, known Known) (*Contex
 	return out, nil
 }
 
-// weigh makes the candidates, fills their fields, and fills x.Accepted. known has candidates of an earlier plan by name.
+// weigh makes the candidates, fills their fields, and fills x.Accepted. The parameter known has candidates of an earlier plan by name.
 func (x *Context) weigh(known map[string]*Candidate) {
 	moved, list := recentOwners(x.Fleet, x.CoolDown), make([]Candidate, len(x.Fleet.Candidates))
 	x.Candidates = make([]*Candidate, len(list))
@@ -127,8 +127,8 @@ func (x *Context) weighTied(t *survey.Tie) {
 	}
 }
 
-// fill sets the fields of the candidate. was is the same candidate in an earlier plan with the same PodDisruptionBudgets, or nil if that
-// plan does not have it.
+// fill sets the fields of the candidate. The parameter was is the same candidate in an earlier plan with the same PodDisruptionBudgets, or
+// nil if no such plan is known.
 func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.UID]time.Time, was *Candidate) {
 	*c = Candidate{Candidate: from, Tie: x.Fleet.TieOf(from.Name), NanoPrice: money.NanoUSD(from.Price), PodWorth: money.NanoUSD(x.Worth.Node(from.Name)), Refused: x.Fleet.Refuses(from)}
 	c.Blocked = c.Refused[survey.Consolidating]
@@ -149,8 +149,8 @@ func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.U
 	}
 }
 
-// recentOwners returns the owners of pods that were moved recently: less than the duration within ago. Each owner has the time at which
-// this duration will have passed.
+// recentOwners returns the owners of pods that were moved recently. Recently means less than the duration of the parameter within before
+// now. For each owner it returns the time at which this duration will have passed.
 func recentOwners(f *survey.Fleet, within time.Duration) map[types.UID]time.Time {
 	out := map[types.UID]time.Time{}
 	for i := range f.In.History {
@@ -173,7 +173,7 @@ func (x *Context) expiresSoon(c *decision.Candidate) bool {
 	return expires && due.At.Sub(x.Fleet.Now) <= x.ExpireAhead
 }
 
-// coolsDown returns a block if the node is new, or if one of its pods has an owner in moved.
+// coolsDown returns a block if the node is new, or if an owner of one of its pods is in the map moved.
 func (x *Context) coolsDown(c *decision.Candidate, moved map[types.UID]time.Time) *decision.Block {
 	var until time.Time
 	if since, ok := survey.TrueSince(c.State.Claim, v1.ConditionInitialized); ok {
@@ -195,6 +195,7 @@ func (x *Context) coolsDown(c *decision.Candidate, moved map[types.UID]time.Time
 // ThoroughFleet is the number of candidates up to which a fleet is searched thoroughly.
 const ThoroughFleet = 750
 
-// Many reports whether the fleet has too many candidates for a thorough search. The number of remaining candidates does not matter. With
-// 1,000 nodes, a thorough search would increase the savings by one thousandth, and take seven times as long as all other work.
+// Many reports whether the fleet has too many candidates for a thorough search. It counts all candidates of the context, including those
+// that the search has already removed. With 1,000 nodes, a thorough search would increase the savings by one thousandth, and take seven
+// times as long as all other work.
 func (x *Context) Many() bool { return len(x.Candidates) > ThoroughFleet }

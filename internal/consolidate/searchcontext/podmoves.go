@@ -17,14 +17,15 @@ import (
 
 // PodMoves says what happens to a node's pods when the node is removed.
 type PodMoves struct {
-	// Moving are the pods that need another place. Stays are pods that do not move and do not block the removal.
+	// Moving are the pods that need another place when the node is removed. Stays are the pods that do not move and do not block the
+	// removal.
 	Moving []*corev1.Pod
 	Stays  map[*corev1.Pod]bool
 	// Evictions has the number of the node's pods that count against each PodDisruptionBudget.
 	Evictions []waves.Evictions
 	// Drain is the shortest possible duration of the drain.
 	Drain time.Duration
-	// Passing means that a pod is protected now, but perhaps not later.
+	// Passing means that a pod of the node is protected from disruption now, but perhaps not later.
 	Passing bool
 }
 
@@ -38,7 +39,7 @@ func (x *Context) movesOf(c *decision.Candidate) (out PodMoves) {
 			out.stay(pod)
 		}
 	}
-	for _, pod := range c.Pods { // the order of c.Pods does not depend on the order of the node's pods
+	for _, pod := range c.Pods { // the survey sorted c.Pods, so their order does not depend on the order of the node's pods
 		if out.Stays[pod] {
 			continue
 		}
@@ -70,7 +71,7 @@ func (p *PodMoves) stay(pod *corev1.Pod) {
 	p.Stays[pod] = true
 }
 
-// Moves reports whether the pod moves. The trial calls it for each pod of a removed node.
+// Moves reports whether the pod moves when its node is removed. The trial calls it for each pod of a removed node.
 func (p *PodMoves) Moves(pod *corev1.Pod) bool { return !p.Stays[pod] }
 
 // Longest returns the evictions for the PodDisruptionBudget with the longest drain, or the zero value if no budget slows the drain down.

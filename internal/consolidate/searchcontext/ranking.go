@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// Rank orders the nodes that may receive pods. Nodes that stay in any case come first, and nodes that must be removed come last. Between
-// them, nodes are sorted by the ratio of their pods' value to their price. Nodes of unknown price stay in any case.
+// Rank orders the nodes that may receive pods. Nodes that stay in any case come first, and nodes that must be removed come last. The nodes
+// between these are sorted by the ratio of their pods' value to their price. Nodes of unknown price stay in any case.
 func (x *Context) Rank(worth func(*Candidate) int64) []string {
 	type receiver struct {
 		name  string

@@ -22,19 +22,20 @@ type WhatIf struct {
 	Written *answering.Answering
 }
 
-// newWhatIf returns a trial of the model, without a cache of earlier answers.
+// newWhatIf returns a trial of the model, without a cache of the new nodes that were found for pods.
 func newWhatIf(m *model.Model) *WhatIf {
 	t := trial.New(m)
 	return &WhatIf{launching.On(t), answering.On(t)}
 }
 
-// Clone returns an independent trial in the same state. Cached data is not copied. Only the cache of answers is shared by both trials.
+// Clone returns an independent trial in the same state. Cached data is not copied. Only the cache of new nodes that were found for pods is
+// shared by both trials.
 func (t *WhatIf) Clone() *WhatIf {
 	out := t.Launching.Clone()
 	return &WhatIf{out, answering.On(out.Trial)}
 }
 
-// Begin makes a new trial, in which pending pods have their places and closed nodes accept no other pods.
+// Begin makes a new trial. In this trial, pending pods have their places, and closed nodes accept no other pods.
 func (x *Context) Begin(ctx context.Context) (*WhatIf, error) {
 	t := newWhatIf(x.Model)
 	t.Recall(x.answers)
@@ -54,7 +55,7 @@ func (x *Context) Begin(ctx context.Context) (*WhatIf, error) {
 }
 
 // Awaited returns a block if pending pods of the trial would have a place on nodes that are not ready yet, and otherwise nil. A plan that
-// launched nodes for such pods would launch too many nodes, and more after each restart.
+// launched nodes for such pods would launch too many nodes. Each restart of the process would launch even more.
 func (x *Context) Awaited(t *WhatIf) *decision.Block {
 	if len(x.initializing) == 0 {
 		return nil

@@ -11,29 +11,31 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// attempts tries to remove groups of nodes, and accepts the removals that are worth it. It remembers failed attempts in tried and failed.
+// attempts tries to remove groups of nodes, and accepts the removals that are worth it. It remembers failed attempts in the fields tried
+// and failed.
 type attempts struct {
 	removing.Trier
 	decided
-	// most is the largest number of what-ifs that the search may use: Work may not exceed it.
+	// most is the largest number of what-ifs that the search may use. The counter of used what-ifs is Effort.Work.
 	most int
-	// round is the number of the refinement round. tried has the keys of groups that failed in their present state: see worthTrying and
-	// groupKey.
+	// round is the number of the refinement round, from 0. tried has the keys of removals that failed with the present state of their
+	// members: see worthTrying and groupKey.
 	round int
 	tried map[uint64]bool
 	// failed caches attempts that failed since the last step. It is used only if there are few candidates (Few).
 	failed failures
-	// scouts try groups ahead of the search. found is the finding of a scout about the group that is tried now, or nil. Nil means none.
+	// scouts try groups ahead of the search. It is nil if the search has no scouts. found is the finding of a scout about the group that is
+	// tried now. It is nil if no scout has one.
 	scouts *scouts
 	found  *finding
 }
 
-// tryGroup tries to consolidate the group, and records the block if it fails: see keep.
+// tryGroup tries to consolidate the group. If that is not possible, it records the block: see keep.
 func (a *attempts) tryGroup(ctx context.Context, group []*searchcontext.Candidate, where removing.Places) error {
 	return a.tryRemoval(ctx, removing.Consolidating(group, where))
 }
 
-// tryRemoval is like tryGroup, for a given removal.
+// tryRemoval is like tryGroup, but for a given removal instead of a group.
 func (a *attempts) tryRemoval(ctx context.Context, r removing.Removal) error {
 	if !a.worthTrying(r) {
 		return nil
@@ -55,7 +57,8 @@ func (a *attempts) noteTried(r removing.Removal) {
 	}
 }
 
-// attempt executes the removal and accepts it as a step if it is worth it. Otherwise it leaves the trial unchanged and returns the block.
+// attempt executes the removal and accepts it as a step if it is worth it. If the removal is not possible or not worth it, attempt leaves
+// the trial unchanged and returns the block.
 func (a *attempts) attempt(ctx context.Context, r removing.Removal) (*decision.Block, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -86,7 +89,7 @@ func (a *attempts) attempt(ctx context.Context, r removing.Removal) (*decision.B
 	return why, err
 }
 
-// attemptNew is like attempt, but does not look for the removal among failed attempts and scouts' findings.
+// attemptNew is like attempt, but does not look for the removal in the cache of failed attempts and in the findings of scouts.
 func (a *attempts) attemptNew(ctx context.Context, r removing.Removal) (*decision.Block, error) {
 	mark := a.Trial.Mark()
 	st, why, err := a.TryWithin(ctx, r, mark)
@@ -106,7 +109,7 @@ func (a *attempts) attemptNew(ctx context.Context, r removing.Removal) (*decisio
 	return nil, nil
 }
 
-// accept makes the trial's changes since the mark a permanent step.
+// accept accepts the step st. The trial's changes since the mark are the execution of this step.
 func (a *attempts) accept(st *removing.Step, since trial.Mark) {
 	names := a.Trial.Receivers(since)
 	receivers := make([]*searchcontext.Candidate, 0, len(names))
@@ -122,10 +125,10 @@ func (a *attempts) accept(st *removing.Step, since trial.Mark) {
 
 // worthTrying reports whether the removal should be tried. Before refinement, it always returns true. During refinement it returns false if
 // some strategy has tried the same members and places without success and no member has received pods since then. At the end of refinement,
-// tried is cleared, so that all groups are tried again. If the search has too many candidates (Many), tried is not cleared, and rounds
-// after the first only try groups with a member that is new or has received pods. All other changes have only reduced free room, or have
-// opened new nodes that are candidates themselves. If the search has few candidates (Few), worthTrying always returns true. Unless Many is
-// true, it also returns true for removals that use only free room.
+// the set tried is cleared, so that all groups are tried again. If the search has too many candidates (Many), the set is not cleared, and
+// rounds after the first only try groups with a member that is new or has received pods. Other groups need no second attempt, because all
+// other changes have only reduced free room, or have opened new nodes that are candidates themselves. If the search has few candidates
+// (Few), worthTrying always returns true. Unless Many is true, it also returns true for removals that use only free room.
 func (a *attempts) worthTrying(r removing.Removal) bool {
 	many := a.Many()
 	switch {
@@ -139,7 +142,8 @@ func (a *attempts) worthTrying(r removing.Removal) bool {
 	return !a.tried[a.groupKey(r)]
 }
 
-// groupKey returns a hash of the removal: its members, how often they have received pods, and where their pods may go.
+// groupKey returns a hash of the removal. The hash depends on its members, on how often they have received pods, and on where their pods
+// may go.
 func (a *attempts) groupKey(r removing.Removal) uint64 {
 	sum := uint64(r.Where)
 	if r.Way != nil {

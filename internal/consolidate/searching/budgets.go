@@ -9,10 +9,10 @@ import (
 )
 
 // withinBudgets searches again if budgets prevented the removal of some nodes. First it searches as if consolidation had no budgets. Then
-// it chooses the steps of this search with the highest total value within the budgets, and starts another search with these steps. This is
-// better because a search accepts the first steps that it finds, which need not have the highest value. A strategy with rebuild or subsets
-// makes few large steps, so withinBudgets would have few steps to choose from. So if the best strategy has rebuild or subsets,
-// withinBudgets also runs a strategy without them. It returns the best of all these searches.
+// it chooses the steps of this search with the highest total value within the budgets, and starts another search with these steps. This can
+// give a better result, because a normal search accepts the first steps that it finds, and these need not have the highest value. A
+// strategy with rebuild or subsets makes few large steps, so withinBudgets would have few steps to choose from. So if the best strategy has
+// rebuild or subsets, withinBudgets also runs a strategy without them. withinBudgets returns the best of all these searches.
 func (p *Planner) withinBudgets(ctx context.Context, best *Search) (*Search, error) {
 	if !best.heldByBudgets() {
 		return best, nil

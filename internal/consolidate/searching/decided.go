@@ -10,22 +10,22 @@ import (
 // components say which nodes must be removed together.
 type decided struct {
 	// gone are removed candidates. fixed are candidates that received pods and therefore stay. firm are candidates that received pods of
-	// drifted nodes; they stay fixed during refinement.
+	// drifted nodes. Firm candidates stay fixed during refinement.
 	gone, fixed, firm map[*searchcontext.Candidate]bool
 	steps             []*removing.Step
-	// value is the sum of the values of the steps.
+	// value is the sum of the values of the accepted steps, in nano-USD.
 	value int64
-	// made are the commands that are not made of steps: those for empty nodes and static pools.
+	// made are the commands that are not made of steps: the commands for empty nodes and static pools.
 	made []*decision.Command
 	// unrefined are the commands before refinement. They are kept because after refinement the commands may be impossible in any order, if
 	// places depend on the order.
 	unrefined []*decision.Command
-	// left are nodes for the next plan, because their commands were not worth it.
+	// left are the removed nodes that are left for the next plan, because their commands were not worth it.
 	left map[*searchcontext.Candidate]bool
 	// changed counts how often a node received pods during refinement. For a new node that was opened during refinement, the count begins
 	// with 1.
 	changed map[identity]int
-	// why has the block that keeps each candidate from being consolidated, by name.
+	// why has, by candidate name, the block that keeps the candidate from being consolidated.
 	why map[string]*decision.Block
 }
 
@@ -39,7 +39,8 @@ func newDecided() decided {
 // open reports whether the candidate can still be removed.
 func (d *decided) open(c *searchcontext.Candidate) bool { return !d.gone[c] && !d.fixed[c] }
 
-// identity identifies a candidate. It stays the same if release makes another candidate of the same new node.
+// identity identifies a candidate. If the method release makes another candidate of the same new node, this candidate has the same
+// identity.
 type identity struct{ node, planned int }
 
 func identityOf(c *searchcontext.Candidate) identity {
@@ -58,8 +59,8 @@ func (d *decided) pods() int {
 	return n
 }
 
-// noteStep records an accepted step whose pods were put on the receivers. If refining is false, or the step is of drift, the receivers
-// become fixed.
+// noteStep records an accepted step whose pods were put on the receivers. If refining is false, or if the step's method is drift, the
+// receivers become fixed.
 func (d *decided) noteStep(st *removing.Step, receivers []*searchcontext.Candidate, refining bool) {
 	for _, c := range st.Members {
 		d.gone[c] = true
@@ -84,8 +85,8 @@ func (d *decided) noteStep(st *removing.Step, receivers []*searchcontext.Candida
 	d.value += st.Value
 }
 
-// keep records why as the block that keeps each member of a group that failed. It replaces a recorded block only if the group is a single
-// node, and why is neither a lack of free room nor the end of the search.
+// keep records a block for each member of a group that could not be removed. It replaces a recorded block only if the group is a single
+// node, and the new block is neither a lack of free room nor the end of the search.
 func (d *decided) keep(group []*searchcontext.Candidate, where removing.Places, why *decision.Block) {
 	for _, c := range group {
 		if c.Planned {

@@ -5,13 +5,13 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 )
 
-// failures caches the attempts that failed since the last step. Until the next step is accepted, the same attempt has the same result. If
-// there are few candidates, strategies often reach the same groups.
+// failures caches the attempts that failed since the last step. Until the next step is accepted, an attempt with the same key has the same
+// result. If there are few candidates, strategies often reach the same groups.
 type failures struct{ known map[attemptKey]failure }
 
 // attemptKey has everything that the result of an attempt depends on until the next step is accepted.
 type attemptKey struct {
-	// members is the hash of the nodes and of where their pods may go: see attempts.groupKey.
+	// members is the hash of the removal's nodes and of the places where their pods may go: see attempts.groupKey.
 	members uint64
 	method  decision.Method
 	// refining, subsets, strict and accepting are copies of the fields of the search's removing.Conditions. unlimited means that the limits
@@ -19,18 +19,18 @@ type attemptKey struct {
 	refining, subsets, strict, accepting, unlimited bool
 }
 
-// failure is the block of a failed attempt, and the value of Withheld after it.
+// failure is the block of a failed attempt, and the value of Effort.Withheld after the attempt.
 type failure struct {
 	why      *decision.Block
 	withheld bool
 }
 
-// attemptKey returns the key of an attempt to make the removal now.
+// attemptKey returns the key of an attempt to execute the removal in the present state of the search.
 func (a *attempts) attemptKey(r removing.Removal) attemptKey {
 	return attemptKey{a.groupKey(r), r.Method, a.Refining, a.Subsets, a.Strict, a.Accepting, false}
 }
 
-// of returns the failure of the attempt asked, or nil if that attempt has not failed since the last step.
+// of returns the failure of the attempt with the given key, or nil if that attempt has not failed since the last step.
 func (f *failures) of(asked attemptKey) *failure {
 	if known, has := f.known[asked]; has {
 		return &known

@@ -13,8 +13,9 @@ import (
 )
 
 // removeTied removes groups of nodes that can only be removed together, because a gang on them is moved as a whole. For each group and each
-// possible move of its gangs, it tries two removals: the first puts pods in free room of existing nodes if possible (UseRoom), the second
-// puts all pods on new nodes as provisioning would (LikeProvisioning). It executes the removal with the highest value.
+// possible move of its gangs, it tries two removals. The first removal puts pods in free room of existing nodes if possible (UseRoom). The
+// second removal puts all pods on new nodes as provisioning would (LikeProvisioning). removeTied executes the removal with the highest
+// value.
 func (s *Search) removeTied(ctx context.Context) error {
 	limit := min(s.most, s.Work+s.most/tiedShare)
 	for _, group := range s.tied() {
@@ -38,8 +39,8 @@ func (s *Search) removeTied(ctx context.Context) error {
 // tiedShare limits each call of removeTied to 1/tiedShare of the what-ifs of a search.
 const tiedShare = 8
 
-// tryTied executes the removal of the group with the highest value, or records the block. If the gangs can move in only one way, it
-// executes the first removal that is worth it.
+// tryTied tries the possible removals of the group and executes the removal with the highest value. If no removal is worth it, it records
+// the block. If only one move of the gangs is possible, it executes the first removal that is worth it.
 func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) error {
 	ways := s.waysOf(group)
 	if len(ways) == 0 {
@@ -66,7 +67,8 @@ func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) 
 	return nil
 }
 
-// look is a removal that was tried, the number of preferred domains that it keeps, and the cost of its new nodes in nano-USD per hour.
+// look is a removal that was tried and undone. kept is the number of preferred domains that it keeps. cost is the cost of its new nodes, in
+// nano-USD per hour.
 type look struct {
 	removal removing.Removal
 	kept    int
@@ -75,8 +77,8 @@ type look struct {
 
 // bestWay considers only the moves that keep as many preferred domains as the premium allows, as provisioning does. Of these moves it
 // returns the removal with the highest value. If no removal is worth it, it returns nil and a block. It leaves the trial unchanged. To find
-// out how many preferences the premium allows, it ignores whether a move is worth it: a preference within the premium is not given up for a
-// saving.
+// out how many preferences the premium allows, bestWay ignores whether a move is worth it. So it does not give up a preference within the
+// premium for a saving.
 func (s *Search) bestWay(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, ways []*trial.GangWay) (*removing.Removal, *decision.Block, error) {
 	wishes := trial.Wishes(ways, s.Query)
 	if wishes == 0 {
@@ -103,8 +105,8 @@ func (s *Search) bestWay(ctx context.Context, method decision.Method, group []*s
 	return &best.removal, nil, nil
 }
 
-// cheapestOf returns the removal of the list with the lowest cost of new nodes, or nil if no removal is possible. It does not check the
-// limits of a command.
+// cheapestOf returns the removal of the list with the lowest cost of new nodes, or nil if no removal is possible. It does not check whether
+// the removal is within the limits of a command.
 func (s *Search) cheapestOf(ctx context.Context, list []removing.Removal, kept int) (best *look, err error) {
 	for _, r := range list {
 		if err := ctx.Err(); err != nil {
@@ -133,7 +135,7 @@ func (s *Search) waysOf(group []*searchcontext.Candidate) []*trial.GangWay {
 	return trial.WaysOf(s.Model, group[0].Tie.Gangs)
 }
 
-// removals returns two removals of the group for each way, which differ in where pods may go: UseRoom and LikeProvisioning.
+// removals returns two removals of the group for each possible move of its gangs, one with UseRoom and one with LikeProvisioning.
 func removals(method decision.Method, group []*searchcontext.Candidate, ways []*trial.GangWay) (out []removing.Removal) {
 	for _, way := range ways {
 		for _, where := range []removing.Places{removing.UseRoom, removing.LikeProvisioning} {
@@ -169,7 +171,7 @@ func (s *Search) bestOf(ctx context.Context, list []removing.Removal) (best *rem
 	return best, first, nil
 }
 
-// lookAtRemoval returns the step that the removal would become, or a block. It leaves the trial unchanged.
+// lookAtRemoval tries the removal. It returns the step that the removal would become, or a block. It leaves the trial unchanged.
 func (s *Search) lookAtRemoval(ctx context.Context, r removing.Removal) (*removing.Step, *decision.Block, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -184,7 +186,7 @@ func (s *Search) lookAtRemoval(ctx context.Context, r removing.Removal) (*removi
 	return s.within(ctx, r)
 }
 
-// within calls TryWithin and undoes the removal.
+// within calls TryWithin, undoes the removal, and returns the result of TryWithin.
 func (s *Search) within(ctx context.Context, r removing.Removal) (*removing.Step, *decision.Block, error) {
 	mark := s.Trial.Mark()
 	st, why, err := s.TryWithin(ctx, r, mark)
@@ -210,7 +212,7 @@ func (s *Search) driftTied(ctx context.Context, group []*searchcontext.Candidate
 	return s.attempt(ctx, *best)
 }
 
-// tied returns the groups of tied nodes that can still be consolidated, sorted by descending waste.
+// tied returns the groups of nodes that must be removed together and can still be consolidated, sorted by descending waste.
 func (s *Search) tied() [][]*searchcontext.Candidate {
 	considered := map[*searchcontext.Candidate]bool{}
 	for _, c := range s.considered {
@@ -234,7 +236,7 @@ func (s *Search) tied() [][]*searchcontext.Candidate {
 	return out
 }
 
-// tiedBlock returns the block why for a node. If the node is tied, the block also says that the tied nodes can only be removed together.
+// tiedBlock returns the given block for a node. If the node must be removed together with other nodes, the block also says this.
 func tiedBlock(c *searchcontext.Candidate, why *decision.Block) *decision.Block {
 	if c.Tie == nil || why.Code == decision.BlockNotReached {
 		return why
@@ -242,7 +244,8 @@ func tiedBlock(c *searchcontext.Candidate, why *decision.Block) *decision.Block 
 	return c.Tie.Block(c.Candidate, why)
 }
 
-// causeOf returns the cause of a block. For a gang, this is the block of the node that keeps the whole gang; otherwise it is why itself.
+// causeOf returns the cause of a block. For a gang, the cause is the block of the node that keeps the whole gang. For other blocks, causeOf
+// returns the block itself.
 func causeOf(why *decision.Block) *decision.Block {
 	if why.Code == decision.BlockGang && why.Because != nil {
 		return why.Because

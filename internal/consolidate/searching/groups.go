@@ -13,8 +13,8 @@ import (
 // groups is the part of a search that chooses nodes to remove together.
 type groups struct{ *Search }
 
-// alike returns the free candidates, sorted by zone, pool, capacity type and descending waste. So candidates whose pods can probably be
-// moved together are next to each other.
+// alike returns the free candidates, sorted by zone, pool, capacity type and descending waste. In this order, candidates whose pods can
+// probably be moved together are next to each other.
 func (g groups) alike() []*searchcontext.Candidate {
 	list := g.free()
 	slices.SortStableFunc(list, func(a, b *searchcontext.Candidate) int {
@@ -32,7 +32,7 @@ func (g groups) rebuild(ctx context.Context) error {
 
 // exchangeWhole exchanges groups of nodes, as large as a command may be, for the nodes that provisioning would launch for all their pods.
 // It tries all nodes of a group at once. Exchanging small groups one after another leaves some room unused each time. A group has only
-// similar candidates, if enough of them follow each other in alike. Groups have about the same size.
+// similar candidates, if alike lists enough of them one after another. All groups have about the same size.
 func (g groups) exchangeWhole(ctx context.Context) error {
 	for list := g.alike(); len(list) > 0; {
 		n := g.together(list)
@@ -46,7 +46,7 @@ func (g groups) exchangeWhole(ctx context.Context) error {
 	return nil
 }
 
-// together returns how many candidates at the start of the list form the next group.
+// together returns the number of candidates at the start of the list that form the next group.
 func (g groups) together(list []*searchcontext.Candidate) int {
 	parts := (len(list) + g.MaxMembers - 1) / g.MaxMembers
 	n := (len(list) + parts - 1) / parts
@@ -58,9 +58,9 @@ func (g groups) together(list []*searchcontext.Candidate) int {
 	return n
 }
 
-// exchange looks for groups of nodes that can be replaced by fewer, smaller or cheaper nodes. The first node of a group (its seed) is taken
-// in descending order of waste. Its partners are drawn at random from the candidates that follow in this order. For each seed, groupDraws
-// groups are drawn.
+// exchange looks for groups of nodes that can be replaced by fewer, smaller or cheaper nodes. Candidates become the first node of a group
+// (its seed) in descending order of waste. The seed's partners are drawn at random from the candidates that follow it in this order. For
+// each seed, groupDraws groups are drawn.
 func (g groups) exchange(ctx context.Context) error {
 	list := g.free()
 	slices.SortStableFunc(list, func(a, b *searchcontext.Candidate) int { return cmp.Compare(g.waste(b), g.waste(a)) })
@@ -70,13 +70,13 @@ func (g groups) exchange(ctx context.Context) error {
 const (
 	// groupDraws is the number of groups that are drawn for each seed.
 	groupDraws = 3
-	// groupReach limits how many candidates after the seed may be drawn: groupReach times Exchanged.
+	// groupReach limits the candidates after the seed that may be drawn: only the next groupReach times Exchanged candidates.
 	groupReach = 4
 )
 
-// drawGroup returns the seed list[at] and partners that can still be removed. The size of the group grows with draw, from two to Exchanged.
-// The choice depends on the likeness of the candidates, not on Candidate.Number. So the next plan draws the same groups if their nodes are
-// unchanged. Otherwise the next plan could find by chance a group that this plan has missed.
+// drawGroup returns the seed list[at] and partners that can still be removed. The size of the group grows with the number of the draw, from
+// two to Exchanged. The choice depends on the likeness of the candidates, not on Candidate.Number. So the next plan draws the same groups
+// if their nodes are unchanged. With other draws, the next plan could find by chance a group that this plan has missed.
 func (s *Search) drawGroup(list []*searchcontext.Candidate, at, draw int) []*searchcontext.Candidate {
 	size := []int{2, (s.Exchanged() + 2) / 2, s.Exchanged()}[draw%groupDraws]
 	random := pseudorandom.Source(s.settings.Seed ^ uint64(s.strategy.roomWeight)<<32 ^ uint64(draw) ^ s.strategy.seed<<20 ^ s.likeness(list[at]))
@@ -105,7 +105,7 @@ type drawnCandidate struct {
 	key uint64
 }
 
-// likeness returns the same hash for candidates with equal Candidate.Likeness whose pods have about the same value.
+// likeness returns a hash. It is equal for candidates with equal Candidate.Likeness whose pods have about the same value.
 func (s *Search) likeness(c *searchcontext.Candidate) uint64 {
 	like := pseudorandom.Source(c.Likeness ^ uint64(s.worthOn(c)>>12))
 	return like.Draw()

@@ -7,24 +7,24 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 )
 
-// lookahead gives the groups of a series one after another. It lets scouts try some of them in advance.
+// lookahead returns the groups of a series one after another. It lets scouts try some of these groups in advance.
 type lookahead struct {
 	s *Search
-	// rest contains the groups that follow those in queue.
+	// rest contains the groups of the series that follow the groups in queue.
 	rest  series
 	queue []*ahead
-	// last is the group that was taken from queue last, or nil if none was taken since the last step.
+	// last is the group that was taken from queue last, or nil if no group was taken since the last step.
 	last *ahead
 	// failed counts the unsuccessful attempts since the last step.
 	failed int
 }
 
-// failuresAlone is the number of unsuccessful attempts before the search uses scouts. Preparing a scout's trial, by copying it or repeating
-// steps on it, takes about as long as these attempts.
+// failuresAlone is the number of unsuccessful attempts since the last step after which the search uses scouts. Preparing a scout's trial,
+// by copying it or repeating steps on it, takes about as long as this number of attempts.
 const failuresAlone = 4
 
-// next returns the next group, and the finding of a scout about it or nil. taken means that the group that next returned last became a
-// step.
+// next returns the next group, and the finding of a scout about it or nil. The parameter taken means that the group of the previous call
+// became a step.
 func (l *lookahead) next(ctx context.Context, taken bool) (t groupToTry, found *finding, more bool) {
 	sent := l.failed >= failuresAlone && l.s.scouts.sent(ctx)
 	if sent {
@@ -39,13 +39,13 @@ func (l *lookahead) next(ctx context.Context, taken bool) (t groupToTry, found *
 	l.last = l.queue[0]
 	l.queue = slices.Delete(l.queue, 0, 1)
 	<-l.last.in.done
-	if found = l.last.found; found == nil { // without a finding, the group may become a step
+	if found = l.last.found; found == nil { // no scout has a finding, so the group may become a step
 		l.s.scouts.rest()
 	}
 	return l.last.groupToTry, found, true
 }
 
-// fill gives groups to scouts until they have enough work. It skips groups that worthTrying rejects.
+// fill gives groups to scouts until they have enough work. It skips groups for which worthTrying returns false.
 func (l *lookahead) fill() {
 	most := l.s.scouts.enough()
 	for more := true; more && len(l.queue) <= most-batchSize; {

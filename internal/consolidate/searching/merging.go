@@ -11,7 +11,7 @@ import (
 
 // mergeMany exchanges many nodes for at most one new node, as multi-node consolidation of Reference does. It sorts nodes by saving per
 // disturbance, takes the longest prefix whose pods have places together, and repeats this. It helps if existing nodes are much smaller than
-// the types that could be bought: exchanges of Exchanged nodes would then leave some room unused each time.
+// the types that could be bought. In this case, each exchange of only Exchanged nodes would leave some room unused.
 func (g groups) mergeMany(ctx context.Context) error {
 	for {
 		list := g.bySavings()
@@ -45,7 +45,7 @@ func (g groups) bySavings() []*searchcontext.Candidate {
 }
 
 // mergeable returns the largest number of candidates at the start of the list that can be replaced by at most one new node, as found by
-// bisection. It returns 0 if bisection finds no such number of at least 2.
+// bisection. It returns 0 if bisection finds no such prefix of at least 2 candidates.
 func (g groups) mergeable(ctx context.Context, list []*searchcontext.Candidate) (most int, err error) {
 	for low, high := 2, min(len(list), g.Merged()); low <= high && g.Work <= g.most; {
 		middle := (low + high) / 2

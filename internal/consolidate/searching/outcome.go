@@ -22,7 +22,8 @@ func (s *Search) Commands() []*decision.Command {
 	return append(slices.Clone(s.made), list...)
 }
 
-// Unrefined returns the commands from before refinement, if places depend on the order.
+// Unrefined returns the commands that the search had found before refinement. It returns nil if places do not depend on the order of the
+// commands.
 func (s *Search) Unrefined() []*decision.Command { return s.unrefined }
 
 // Left reports whether the node is in no command although the search has removed it, because its component was not worth it.
@@ -36,5 +37,5 @@ func (s *Search) Receives(c *searchcontext.Candidate) bool {
 	return s.fixed[c] || s.Received[c].Pods > 0
 }
 
-// Why returns the blocks of nodes that the search has tried, by name.
+// Why returns the blocks of the nodes that the search has tried to remove, by node name.
 func (s *Search) Why() map[string]*decision.Block { return s.why }

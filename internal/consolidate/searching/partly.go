@@ -10,15 +10,14 @@ import (
 
 // Limits of searches of part of a fleet.
 const (
-	// leastAgain is the least number of what-ifs for checking nodes again, unless there are too many candidates (Many).
+	// leastAgain is the least number of what-ifs for checking nodes again. It does not apply if there are too many candidates (Many).
 	leastAgain = 4000
 	// workAgain is the number of what-ifs for each node that is checked again.
 	workAgain = 8
 )
 
-// recall gives unchanged candidates the blocks that they had in the earlier plan. It adds two kinds of candidates to changed: candidates
-// whose block may have ended, because it depends on time, budgets or other nodes; and candidates that had no block and have not received
-// pods.
+// recall gives unchanged candidates the blocks that they had in the earlier plan. It adds two kinds of candidates to the set changed. Some
+// have a block that may have ended, because it depends on time, budgets or other nodes. Others had no block and have not received pods.
 func (s redo) recall(reasons map[string]*decision.Block, changed map[string]bool) {
 	for _, c := range s.Candidates {
 		if c.Blocked != nil || s.gone[c] || changed[c.Name] {
@@ -40,8 +39,8 @@ func (s redo) recall(reasons map[string]*decision.Block, changed map[string]bool
 	}
 }
 
-// lookAt consolidates the named nodes as refinement does. It tries each node alone. Unless there are too many candidates (Many), it also
-// tries groups and all strategies.
+// lookAt consolidates the named nodes as refinement does. If there are too many candidates (Many), it only tries each node alone. If not,
+// it also tries groups and all strategies.
 func (s redo) lookAt(ctx context.Context, names map[string]bool) error {
 	s.partly, s.Refining, s.Strict = true, true, true
 	s.most = min(s.most, s.Work+workAgain*len(names))

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// Settings say how searches work: disruption.Global explains each. All values are used as given: 0 does not stand for a default.
+// Settings say how searches work. disruption.Global explains each setting. All values are used as given, so 0 does not stand for a default.
 type Settings struct {
 	Limits    removing.Limits
 	Terms     paying.Terms
@@ -42,8 +42,8 @@ func (p *Planner) Best(ctx context.Context) (*Search, error) {
 	return best, refining{best}.all(ctx)
 }
 
-// best runs all strategies and returns the best search: see better and withinBudgets. Of equally good searches, it returns the one whose
-// strategy comes first.
+// best runs all strategies and returns the best search: see better and withinBudgets. If several searches are equally good, it returns the
+// search whose strategy comes first in the list of strategies.
 func (p *Planner) best(ctx context.Context) (*Search, error) {
 	list := p.strategies()
 	done, errs := make([]*Search, len(list)), make([]error, len(list))
@@ -69,8 +69,8 @@ func (p *Planner) best(ctx context.Context) (*Search, error) {
 	return p.withinBudgets(ctx, best)
 }
 
-// few reports whether there are at most removing.FewCandidates candidates. Then the search tries all sets of some of them (see
-// groups.bestSubset).
+// few reports whether there are at most removing.FewCandidates candidates. If so, the search tries all sets of some of these candidates
+// (see groups.bestSubset).
 func (p *Planner) few() bool { return len(p.Candidates) <= removing.FewCandidates }
 
 // thorough reports whether the search also uses the strategies wholeGroups and merged, and may restrict new nodes to one zone. The checks

@@ -21,9 +21,9 @@ import (
 // Earlier has the data of an earlier plan that a search continues.
 type Earlier struct {
 	Commands []*decision.Command
-	// Why has the blocks of the remaining nodes, by name.
+	// Why has the blocks of the nodes that the earlier plan did not remove, by node name.
 	Why map[string]*decision.Block
-	// Changed are the nodes that have changed since the earlier plan, by name. The search adds related nodes.
+	// Changed has the names of the nodes that have changed since the earlier plan. The search adds related nodes to this map.
 	Changed map[string]bool
 }
 
@@ -31,7 +31,8 @@ type Earlier struct {
 type redo struct{ *Search }
 
 // Again returns a search that first makes the commands of an earlier plan again, if they are still possible. Of the remaining nodes, it
-// consolidates those that have changed and those related to them. It returns nil if tooMany returns true for the number of changed nodes.
+// tries to consolidate the nodes that have changed and the nodes related to them. It returns nil if tooMany returns true for the number of
+// changed nodes.
 func (p *Planner) Again(ctx context.Context, from Earlier, tooMany func(changed int) bool) (*Search, error) {
 	s, err := p.begin(ctx, usual())
 	if err != nil {
@@ -51,8 +52,7 @@ func (p *Planner) Again(ctx context.Context, from Earlier, tooMany func(changed 
 	return s, r.lookAt(ctx, from.Changed)
 }
 
-// all makes the commands of the earlier plan again that are still possible. It adds the members of the commands that are not made again to
-// changed.
+// all makes those commands of the earlier plan again that are still possible. It adds the members of all other commands to the set changed.
 func (s redo) all(ctx context.Context, earlier []*decision.Command, changed map[string]bool) error {
 	s.Trial.Expect(commands.AllPlaces(earlier))
 	for _, cmd := range earlier {
@@ -77,8 +77,9 @@ func (s redo) all(ctx context.Context, earlier []*decision.Command, changed map[
 	return nil
 }
 
-// one makes a command a step if it is still possible, worth it and within budgets. Otherwise it leaves the trial unchanged and returns
-// false. same means that the members are unchanged. New pods, and pods whose places are gone, are put in free room or on new nodes.
+// one makes a step of one command, if the command is still possible, worth it and within budgets. If not, it leaves the trial unchanged and
+// returns false. The parameter same means that the members are unchanged. The method puts new pods, and pods whose places are gone, in free
+// room or on new nodes.
 func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, error) {
 	if _, torn := s.Fleet.Whole(cmd.Members); torn != nil {
 		return false, nil
@@ -90,7 +91,7 @@ func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, 
 			return false, nil
 		}
 		if ways := s.waysOf([]*searchcontext.Candidate{c}); len(ways) != 1 || ways[0] != nil {
-			return false, nil // the search decides where the gang must be
+			return false, nil // the search that follows decides in which domain the gang is placed
 		}
 		st.Members = append(st.Members, c)
 	}
@@ -116,7 +117,7 @@ func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, 
 	return false, err
 }
 
-// tryAgain is like Try, for a command whose pods have places already.
+// tryAgain is like Trier.Try, but for a command that already has places for its pods.
 func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st *removing.Step, mark trial.Mark) (*decision.Block, error) {
 	first := s.Trial.NewNodes()
 	for _, c := range st.Members {
@@ -150,7 +151,7 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 		same = false
 	}
 	if !same && slices.ContainsFunc(st.Members, func(c *searchcontext.Candidate) bool { return c.Tie != nil }) {
-		return &decision.Block{Code: decision.BlockLater}, nil // the next plan tries the gangs as a whole
+		return &decision.Block{Code: decision.BlockLater}, nil // leave the gangs to the next plan, which tries to move them as a whole
 	}
 	if !same {
 		left := placing.Of(s.Trial.Trial).Move(s.Query)
@@ -181,8 +182,8 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 	return nil, nil
 }
 
-// waitingFor returns the keys of the members' pods that need other places. If anyway is true, it also returns pending pods and
-// placeholders.
+// waitingFor returns the keys of the members' pods that need other places. If the parameter anyway is true, it also returns the keys of
+// pending pods and placeholders.
 func (s redo) waitingFor(members []*searchcontext.Candidate, anyway bool) map[planning.PodKey]bool {
 	out := map[planning.PodKey]bool{}
 	note := func(list []*corev1.Pod) {
@@ -200,8 +201,8 @@ func (s redo) waitingFor(members []*searchcontext.Candidate, anyway bool) map[pl
 	return out
 }
 
-// putSome puts pods at their places in the command if these still exist. It puts each pod on an existing node alone, and all pods of a new
-// node together.
+// putSome puts pods at their places in the command, if these places are still possible. It tries each pod of an existing node separately,
+// and all pods of a new node together.
 func (s redo) putSome(cmd *decision.Command) error {
 	for i := range cmd.Receivers {
 		e := &cmd.Receivers[i]
@@ -227,7 +228,7 @@ func (s redo) putSome(cmd *decision.Command) error {
 	return nil
 }
 
-// withOnly returns the command with places for only the given pods.
+// withOnly returns the command without the places of all other pods than the given pods.
 func withOnly(c *decision.Command, pods map[planning.PodKey]bool) *decision.Command {
 	gone := func(key planning.PodKey) bool { return !pods[key] }
 	out := *c

@@ -13,12 +13,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// refining is the part of a search that continues from the search's own steps.
+// refining is the part of a search that refines the search's result: it continues after the steps that the search has already accepted.
 type refining struct{ *Search }
 
 // all continues the search as the next plan would, until no strategy finds another step or the search has used up its what-ifs. Nodes that
 // have received pods may now be removed. New nodes of steps, which are not launched yet, may be dropped for fewer or cheaper new nodes. A
-// pod is still moved only once. So this plan already has the commands that the next plan would find.
+// pod is still moved only once. So the present plan already has the commands that the next plan would otherwise find.
 func (s refining) all(ctx context.Context) error {
 	if len(s.steps)+len(s.made) == 0 {
 		return nil // no strategy has found a step
@@ -30,7 +30,7 @@ func (s refining) all(ctx context.Context) error {
 	s.scouts = newScouts(s.Search)
 	defer func() { s.scouts = nil }()
 	list := s.strategies()
-	swept := 0 // value of len(steps) when all groups were last tried again
+	swept := 0 // number of steps when the refinement last began to try all groups again
 	for i, idle := 0, 0; idle < len(list) && s.Work <= s.most; i++ {
 		before := len(s.steps)
 		s.follow(list[i%len(list)])
@@ -54,7 +54,7 @@ func (s refining) all(ctx context.Context) error {
 	return nil
 }
 
-// strategies returns the strategies of the refinement rounds: each round uses the next of them.
+// strategies returns the strategies of the refinement rounds. Each round uses the next strategy of the list.
 func (s refining) strategies() []strategy {
 	list := append(strategies(), strategy{roomWeight: 1000, subsets: true})
 	if !s.Many() {
@@ -69,7 +69,7 @@ func (s refining) strategies() []strategy {
 // that have pods to the candidates, except those that replace drifted nodes.
 func (s *Search) release() error {
 	if s.released < len(s.steps) {
-		s.failed.forget() // from now on, nodes have another order
+		s.failed.forget() // the order of the nodes changes now, so cached failures are no longer valid
 	}
 	s.released = len(s.steps)
 	received, planned := s.Worth.Loads(s.Trial.Trial)
@@ -102,7 +102,7 @@ func (s *Search) release() error {
 }
 
 // plannedCandidate returns new node number i of the step as a candidate. Removing a node that is not launched evicts no pods, so it causes
-// no disturbance. But the order of the search uses Cost, so Cost is the disturbance that moving the node's pods would cause.
+// no disturbance. But the search sorts candidates by Cost, so Cost is set to the disturbance that moving the node's pods would cause.
 func plannedCandidate(st *removing.Step, i int, load valuing.Load) *searchcontext.Candidate {
 	node := &st.NewNodes[i]
 	first := &node.InstanceTypes[0]

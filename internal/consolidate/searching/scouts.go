@@ -9,15 +9,15 @@ import (
 )
 
 // scouts try groups ahead of a refining search, in parallel, each on its own copy of the search's trial. Most groups are tried without
-// success and change nothing. The search need not try these groups again. The search reads the findings in the order in which it would have
-// tried the groups. If a scout has no finding about a group, the search tries the group itself. So the number of scouts does not change the
-// plan. A nil *scouts has no scouts.
+// success. The search need not try these groups again. It reads the findings of the scouts in the order in which it would have tried the
+// groups. If a scout has no finding about a group, the search tries the group itself. So the number of scouts does not change the plan. A
+// nil *scouts has no scouts.
 type scouts struct {
 	s    *Search
 	list []*scout
 	// done contains the changes of the search's trial that the scouts have not repeated yet.
 	done []change
-	// batches is the queue of the scouts while they work, and otherwise nil. Calling end makes the scouts stop.
+	// batches is the queue of groups for the scouts. It is nil while no scouts run. The function end makes the scouts stop.
 	batches chan *batch
 	end     context.CancelFunc
 	all     sync.WaitGroup
