@@ -12,9 +12,9 @@ import (
 	"github.com/mitchellh/hashstructure/v2"
 )
 
-// Of returns the hash as a decimal number. The order of lists does not matter, and neither do zero values of fields. A pointer to a zero
-// value is not a zero value. It is the same in every process. A value that can't be hashed (functions, channels) has the empty hash, which
-// callers treat as unknown and never as a change.
+// Of returns the hash as a decimal number. The hash does not depend on the order of lists, or on fields with zero values. A pointer to a
+// zero value is not a zero value. The hash is the same in every process. For a value that can't be hashed (functions, channels), Of returns
+// "", which callers treat as unknown and never as a change.
 func Of(value any) string {
 	hash, err := hashstructure.Hash(value, hashstructure.FormatV2, &hashstructure.HashOptions{
 		SlicesAsSets:    true,

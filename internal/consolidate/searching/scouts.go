@@ -23,8 +23,8 @@ type scouts struct {
 	all     sync.WaitGroup
 }
 
-// scout tries groups on its own trial. Each time the scout is sent, it gets the changes of the search's trial and the search's conditions,
-// which determine the result of a group.
+// scout tries groups on its own trial. Each time the scout is started, it gets the changes of the search's trial and the search's
+// conditions. These determine whether a group can be removed.
 type scout struct {
 	*removing.Trier
 	// lost means that the scout's trial differs from the search's trial, so its findings would be wrong.
@@ -34,30 +34,32 @@ type scout struct {
 // batch is a list of groups for the next free scout.
 type batch struct {
 	list []*ahead
-	// done is closed when the scout will find nothing more in this batch.
+	// done is closed when the scout has finished the batch.
 	done chan struct{}
 }
 
-// ahead is a group that a scout tries early.
+// ahead is a group that a scout tries before the search reaches it.
 type ahead struct {
 	groupToTry
 	// rest contains the groups of the series that follow this group.
 	rest series
-	// in is the batch of the group. found may be read once in.done is closed. If it is nil, the search must try the group itself.
+	// in is the batch of the group. The search may read found once in.done is closed. If found is nil, the search must try the group
+	// itself.
 	in    *batch
 	found *finding
 }
 
-// finding is the block of a group that failed, and the effort of the attempt.
+// finding is the result of a scout's unsuccessful attempt: the block of the group, and the effort of the attempt.
 type finding struct {
 	why *decision.Block
 	removing.Effort
 }
 
-// change is a permanent change of a search's trial: a new order of nodes if order is not nil, and otherwise a step.
+// change is a permanent change of a search's trial. If the field order is not nil, it is a new order of nodes. If it is nil, the change is
+// a step.
 type change struct {
 	order []string
-	// conditions are those under which the removal of the step was tried.
+	// conditions are the search's conditions when it tried the removal of the step.
 	conditions removing.Conditions
 	removal    removing.Removal
 	// newNodes is the number of new nodes in the search's trial after the change.
@@ -65,14 +67,14 @@ type change struct {
 }
 
 const (
-	// mostScouts limits the number of scouts, because each needs as much memory as a trial of the whole fleet. More scouts would make the
-	// search little faster, because each step invalidates the findings about later groups.
+	// mostScouts limits the number of scouts, because each needs as much memory as a trial of the whole fleet. More scouts would not make
+	// the search much faster, because each step invalidates the findings about later groups.
 	mostScouts = 8
-	// batchSize is the number of groups that a scout gets at a time: many groups take less time than passing them to a scout. batchesEach
-	// is the number of batches per scout.
+	// batchSize is the number of groups that a scout gets at a time. Trying a single group often takes less time than passing it to a
+	// scout. batchesEach is the largest number of waiting batches per scout.
 	batchSize   = 4
 	batchesEach = 2
-	// mostChanges is the largest number of changes that are kept in done for scouts to repeat. If there are more, scouts start with a new
+	// mostChanges is the largest number of changes in scouts.done, which scouts must repeat. After more changes, scouts start with a new
 	// copy of the search's trial.
 	mostChanges = 64
 )
@@ -85,11 +87,11 @@ func newScouts(s *Search) *scouts {
 	return nil
 }
 
-// enough returns the largest number of groups that are given to scouts in advance.
+// enough returns the largest number of groups that wait in the queue of the scouts.
 func (c *scouts) enough() int { return batchSize * batchesEach * len(c.list) }
 
-// sent starts the scouts if they are not working, and returns true. It returns false if the search can't use scouts: it has no scouts or
-// few candidates, or the trial has numbered new domains (see Trial.Coined).
+// sent starts the scouts if they are not working, and returns true. It returns false if the search can't use scouts. This is so if it has
+// no scouts, if it has few candidates, or if the trial has numbered new domains (see Trial.Coined).
 func (c *scouts) sent(ctx context.Context) bool {
 	if c == nil || c.s.Few || c.s.Trial.Coined() {
 		return false
@@ -119,7 +121,7 @@ func (c *scouts) send(b *batch) {
 	}
 }
 
-// rest stops the scouts and waits for them. Batches that no scout has begun get no findings.
+// rest stops the scouts and waits for them. Groups of batches that no scout has begun get no findings.
 func (c *scouts) rest() {
 	if c == nil || c.batches == nil {
 		return
@@ -130,7 +132,7 @@ func (c *scouts) rest() {
 	c.batches, c.done = nil, nil
 }
 
-// note records a change of the search's trial, for the scouts.
+// note records a change of the search's trial, so that the scouts can repeat it on their trials.
 func (c *scouts) note(d change) {
 	switch {
 	case c == nil || c.list[0] == nil:
@@ -146,7 +148,8 @@ func (c *scouts) note(d change) {
 	c.done = append(c.done, d)
 }
 
-// serve makes the scout repeat the changes todo, and then try batches under the conditions now until the channel is closed.
+// serve first repeats the changes of the parameter todo on the scout's trial. Then it tries the groups of batches until the channel is
+// closed. The parameter now has the present conditions of the search.
 func (o *scout) serve(ctx context.Context, todo []change, now removing.Conditions, batches <-chan *batch) {
 	for i := range todo {
 		if o.lost = o.lost || !o.follow(&todo[i]); o.lost {
@@ -157,14 +160,15 @@ func (o *scout) serve(ctx context.Context, todo []change, now removing.Condition
 	for b := range batches {
 		for _, a := range b.list {
 			if a.found = o.find(ctx, &a.groupToTry); a.found == nil {
-				break // if this group becomes a step, findings about later groups don't apply
+				break // if this group becomes a step, findings about later groups would be invalid
 			}
 		}
 		close(b.done)
 	}
 }
 
-// follow repeats a change of the search's trial on the scout's trial. It reports whether the result was the same.
+// follow repeats a change of the search's trial on the scout's trial. It reports whether the scout's trial has the same result as the
+// search's trial.
 func (o *scout) follow(d *change) bool {
 	if d.order != nil {
 		return o.Trial.Rank(d.order) == nil
@@ -174,8 +178,8 @@ func (o *scout) follow(d *change) bool {
 	return err == nil && o.Trial.NewNodes() == d.newNodes
 }
 
-// find tries the group, undoes this, and returns the finding that the group failed. It returns nil if the group may become a step, or if
-// the result is unknown.
+// find tries the group, undoes the attempt, and returns the finding that the group failed. It returns nil if the group may become a step,
+// or if the result is unknown.
 func (o *scout) find(ctx context.Context, t *groupToTry) *finding {
 	if o.lost || ctx.Err() != nil {
 		return nil

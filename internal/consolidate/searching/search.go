@@ -14,20 +14,20 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Search looks for a plan by one strategy at a time: it chooses groups, and attempts decides which of them are removed. It is not safe for
-// concurrent use.
+// Search looks for a plan by one strategy at a time. It chooses groups of nodes, and its attempts decide which of these groups are removed.
+// It is not safe for concurrent use.
 type Search struct {
 	attempts
 	settings Settings
 	strategy strategy
 	// start is the mark of the trial before the first attempt.
 	start trial.Mark
-	// considered are the candidates that the search may remove. At first these are all candidates of the context. During refinement they
-	// are the remaining candidates, and the candidates made of new nodes: see release.
+	// considered are the candidates that the search may remove. At first these are all candidates of the context. During refinement these
+	// are the remaining candidates, and new nodes as candidates: see release.
 	considered []*searchcontext.Candidate
 	// partly means that the search looks at only part of the fleet: see redo.lookAt.
 	partly bool
-	// released is the value of len(steps) when release last ran.
+	// released is the number of steps when the method release last ran.
 	released int
 	near     []drawnCandidate // scratch of drawGroup
 }
@@ -41,7 +41,7 @@ func (s *Search) better(other *Search) bool {
 	return cmp.Or(cmp.Compare(s.value, other.value), cmp.Compare(other.pods(), s.pods())) > 0
 }
 
-// run first removes the nodes that every plan removes, then calls the strategy's prepare, and then consolidates.
+// run first removes the nodes that every plan removes. Then it calls the function prepare of the strategy, and then consolidates.
 func (s *Search) run(ctx context.Context) error {
 	if err := s.removeUnneeded(ctx); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (s *Search) consolidate(ctx context.Context) error {
 		{len(s.Fleet.Ties) > 0, s.removeTied},
 		{true, s.removeSingly},
 		{true, s.replaceSingly},
-		{!s.Refining || !s.Many(), g.exchange}, // if there are too many candidates, refinement leaves groups to the next plan
+		{!s.Refining || !s.Many(), g.exchange}, // if there are too many candidates, refinement does not draw groups, and leaves them to the next plan
 	} {
 		if !part.wanted {
 			continue
@@ -114,10 +114,10 @@ func (s *Search) removeEmpty(ctx context.Context) error {
 	return nil
 }
 
-// stays is the function Moves of nodes whose pods all stay.
+// stays is the function Moves for nodes whose pods all stay: it returns false for each pod.
 func stays(*corev1.Pod) bool { return false }
 
-// removeDrifted removes drifted nodes, even if that saves nothing. They are removed in the order of Fleet.DriftOrder.
+// removeDrifted removes drifted nodes in the order of Fleet.DriftOrder, even if this saves nothing.
 func (s *Search) removeDrifted(ctx context.Context) error {
 	for _, from := range s.Fleet.DriftOrder(s.Accepted[decision.MethodDrift]) {
 		group := s.WithTied(s.ByName[from.Name])
@@ -149,12 +149,13 @@ func (s *Search) removeSingly(ctx context.Context) error {
 	return s.tryEach(ctx, &singly{s.free(), removing.OnlyRoom})
 }
 
-// replaceSingly tries to replace single nodes: pods without room on other nodes get a new node that costs less than the old node.
+// replaceSingly tries to replace single nodes. Pods that have no room on other nodes get a new node, which must cost less than the old
+// node.
 func (s *Search) replaceSingly(ctx context.Context) error {
 	return s.tryEach(ctx, &singly{s.free(), removing.UseRoom})
 }
 
-// tryEach tries one group after another. After a few unsuccessful attempts it sends scouts ahead, if the search has any.
+// tryEach tries one group after another. After a few unsuccessful attempts, it starts the scouts, if the search has scouts.
 func (s *Search) tryEach(ctx context.Context, list series) error {
 	look := lookahead{s: s, rest: list}
 	defer s.scouts.rest()
@@ -176,8 +177,8 @@ func (s *Search) tryEach(ctx context.Context, list series) error {
 	}
 }
 
-// free returns the candidates that can still be consolidated and belong to no tie. They are sorted by descending saving per unit of
-// disturbance, with free room priced at the strategy's roomWeight. Due candidates come first.
+// free returns the candidates that can still be consolidated and belong to no tie. Due candidates come first. Within both groups,
+// candidates are sorted by descending saving per unit of disturbance, with free room priced at the strategy's roomWeight.
 func (s *Search) free() []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate
 	for _, c := range s.considered {
@@ -204,7 +205,7 @@ func (s *Search) sort(list []*searchcontext.Candidate) {
 	})
 }
 
-// worthOn returns the value of the pods on the candidate, including received pods.
+// worthOn returns the value of the pods on the candidate, including received pods, in nano-USD per hour.
 func (s *Search) worthOn(c *searchcontext.Candidate) int64 {
 	return c.PodWorth + money.NanoUSD(s.Received[c].Worth)
 }

@@ -5,18 +5,18 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// groupToTry is a group to try to remove, and where its pods may go. If bounded is true, the search stops before this group if it has used
-// up its what-ifs.
+// groupToTry is a group that the search tries to remove, and the places where its pods may go. If bounded is true, the search ends before
+// this group if it has used up its what-ifs.
 type groupToTry struct {
 	group   []*searchcontext.Candidate
 	where   removing.Places
 	bounded bool
 }
 
-// series is a list of groups to try one after another. The next group may depend on the state of the search, which unsuccessful attempts
-// don't change.
+// series is a list of groups to try one after another. The next group may depend on the state of the search. Unsuccessful attempts don't
+// change this state.
 type series interface {
-	// next returns the next group. taken means that the group that next returned last became a step.
+	// next returns the next group. The parameter taken means that the previous group became a step.
 	next(s *Search, taken bool) (t groupToTry, more bool)
 	// clone returns a copy of the remaining series.
 	clone() series
@@ -41,13 +41,13 @@ func (l *singly) next(s *Search, _ bool) (t groupToTry, more bool) {
 	return t, false
 }
 
-// rebuilt is a series of groups of the first candidates of list: at first Exchanged candidates, then half as many, and so on. It moves on
-// in list when one of these groups becomes a step, or when the first candidate alone fails.
+// rebuilt is a series of groups. A group has the first candidates of list: at first Exchanged candidates, then half as many, and so on.
+// When a group becomes a step, or when the first candidate alone fails, the series removes this group from list and starts again.
 type rebuilt struct {
 	list []*searchcontext.Candidate
 	// last is the size of the group that was returned last, or 0 before the first group.
 	last int
-	// begun means that some group was returned.
+	// begun means that the series has already returned a group.
 	begun bool
 }
 
@@ -73,7 +73,7 @@ func (l *rebuilt) next(s *Search, taken bool) (t groupToTry, more bool) {
 // drawnGroups is a series of groups that drawGroup draws, groupDraws for each seed: see groups.exchange.
 type drawnGroups struct {
 	list []*searchcontext.Candidate
-	// at is the index of the seed in list, draw the number of the seed's next group.
+	// at is the index of the seed in list. draw is the number of the seed's next group.
 	at, draw int
 }
 

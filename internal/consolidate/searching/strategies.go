@@ -4,10 +4,10 @@ import "context"
 
 // strategy decides which nodes a search tries to remove, and in which order.
 type strategy struct {
-	// roomWeight is the price of free room on existing nodes, in thousandths of the value of the pods that use it. With 0, nodes with the
-	// highest price per disturbance come first. With 1000, nodes with the highest waste per disturbance come first.
+	// roomWeight is the price of free room on existing nodes, in thousandths of the value of the pods that would use this room. With 0,
+	// nodes with the highest price per disturbance come first. With 1000, nodes with the highest waste per disturbance come first.
 	roomWeight int64
-	// seed changes which groups drawGroup draws.
+	// seed is a number on which the random choices of drawGroup depend.
 	seed uint64
 	// rebuild makes the search exchange groups of nodes for new nodes before it uses free room on other nodes.
 	rebuild bool
@@ -17,7 +17,7 @@ type strategy struct {
 	merged bool
 	// subsets makes the search first try all sets of a few nodes, and execute the best set.
 	subsets bool
-	// prepare runs before consolidate; it may be nil.
+	// prepare is a function that run calls before consolidate. It may be nil.
 	prepare func(context.Context, *Search) error
 }
 
@@ -29,7 +29,7 @@ func strategies() []strategy {
 	return []strategy{{roomWeight: 1000, rebuild: true}, {roomWeight: 600}, {roomWeight: 0}, usual()}
 }
 
-// strategies returns all strategies that are tried for a plan of this context.
+// strategies returns the strategies that are tried for every plan, and additional strategies that suit this search context.
 func (p *Planner) strategies() []strategy {
 	list := strategies()
 	if p.thorough() {

@@ -21,7 +21,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Sighting is a fleet at the time of planning, in a form that can be compared: equal pointers mean equal objects, other objects are
+// Sighting is a fleet at the time of planning, in a form that can be compared. Equal pointers mean equal objects. Other objects are
 // compared by content.
 type Sighting struct {
 	Snapshot   *planning.Snapshot
@@ -48,7 +48,8 @@ func See(f *survey.Fleet) Sighting {
 	return out
 }
 
-// Same reports whether both fleets must have the same plan if time has no effect. For effects of time, see Options.until of package global.
+// Same reports whether both fleets must have the same plan, apart from effects of time. For effects of time, see Options.until of package
+// global.
 func (s *Sighting) Same(o *Sighting) bool {
 	if len(s.machines) != len(o.machines) || !s.SameWorld(o) || !s.sameBounds(o) || !s.sameCandidates(o) {
 		return false
@@ -64,7 +65,7 @@ func (s *Sighting) Same(o *Sighting) bool {
 		Equal(s.Snapshot.Gangs, o.Snapshot.Gangs) && Equal(s.Snapshot.PodDisruptionBudgets, o.Snapshot.PodDisruptionBudgets)
 }
 
-// SameWorld reports whether everything is the same except for nodes, pods, and the limits on disruption.
+// SameWorld reports whether both fleets are equal except for nodes, pods, and the limits on disruption.
 func (s *Sighting) SameWorld(o *Sighting) bool {
 	a, b := s.Snapshot, o.Snapshot
 	if !Equal(a.Vocabulary, b.Vocabulary) || !Equal(a.Catalogs, b.Catalogs) || !Equal(a.NodeOverlays, b.NodeOverlays) || !Equal(a.CostModel, b.CostModel) ||
@@ -75,7 +76,7 @@ func (s *Sighting) SameWorld(o *Sighting) bool {
 		!slices.Equal(a.UnsupportedVolumeTopologyKeys, b.UnsupportedVolumeTopologyKeys) || !slices.Equal(a.UnsupportedVolumeDrivers, b.UnsupportedVolumeDrivers) {
 		return false
 	}
-	return len(a.DefaultTopologySpread) == 0 || // only default spread constraints use the objects compared below
+	return len(a.DefaultTopologySpread) == 0 || // only default spread constraints depend on the objects that are compared below
 		Equal(a.Services, b.Services) && Equal(a.ReplicaSets, b.ReplicaSets) && Equal(a.StatefulSets, b.StatefulSets) && Equal(a.ReplicationControllers, b.ReplicationControllers)
 }
 
@@ -86,7 +87,7 @@ func (s *Sighting) sameBounds(o *Sighting) bool {
 		maps.Equal(s.backOff, o.backOff) && maps.Equal(s.refusals, o.refusals) && slices.Equal(s.closed, o.closed)
 }
 
-// sameCandidates compares the results of the two surveys for each node.
+// sameCandidates reports whether the two surveys have equal results for each node.
 func (s *Sighting) sameCandidates(o *Sighting) bool {
 	return slices.EqualFunc(s.candidates, o.candidates, func(a, b *decision.Candidate) bool {
 		return a.Name == b.Name && a.Price == b.Price && a.Priced == b.Priced && a.Cost == b.Cost && a.QuietSince.Equal(b.QuietSince) &&
@@ -94,7 +95,7 @@ func (s *Sighting) sameCandidates(o *Sighting) bool {
 	}) && maps.EqualFunc(s.blocked, o.blocked, Equal[*decision.Block])
 }
 
-// Equal compares by content. It is fast if both values point to the same objects.
+// Equal reports whether two values have equal content. It is fast if both values point to the same objects.
 func Equal[T any](a, b T) bool { return reflect.DeepEqual(a, b) }
 
 func samePool(a, b planning.NodePool) bool {
@@ -182,7 +183,7 @@ func (s *Sighting) Changed(o *Sighting) map[string]bool {
 	return out
 }
 
-// GaveUp returns the number of pending pods and placeholders that no longer wait and are on no changed node. They were deleted, not bound.
+// GaveUp returns the number of pending pods and placeholders that were deleted. These no longer wait, but are not on a changed node either.
 func (s *Sighting) GaveUp(o *Sighting, changed map[string]bool) int {
 	gone := map[planning.PodKey]bool{}
 	for _, list := range [][]*corev1.Pod{s.Snapshot.Pods, s.Snapshot.Placeholders} {

@@ -14,19 +14,19 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// BudgetTracker tracks all disruption budgets of a fleet: the budgets of its NodePools and Input.Budgets. The nodes taken never exceed a
-// budget, in whatever order nodes are taken and returned. It is safe for concurrent use.
+// BudgetTracker tracks all disruption budgets of a fleet: the budgets of its NodePools and Input.Budgets. The nodes that Take has accepted
+// never exceed a budget, in whatever order Take and Return are called. It is safe for concurrent use.
 type BudgetTracker struct {
 	mu    sync.Mutex
 	fleet *Fleet
 	books []*book
 	taken map[string]taken
-	// lists has each distinct list of budgets once, so that nodes share it. amounts is scratch space of concerned.
+	// lists has each distinct list of budgets once, so that nodes share it. amounts is scratch space of the method concerned.
 	lists   bookLists
 	amounts []float64
 }
 
-// book is a budget and how much of it is used.
+// book is a budget with the amounts that are used of it.
 type book struct {
 	*decision.Budget
 	// ofPool is true for a budget of a NodePool.
@@ -36,16 +36,16 @@ type book struct {
 	total, before float64
 	// history has the disruptions that started within the budget's window, latest first.
 	history []charge
-	// takes has the amounts that Take reserved, by node; sum is their total. Both are in billionths of the unit, so that the sum does not
-	// depend on the order of additions.
+	// takes has the amounts that Take reserved, by node. sum is their total. Both are in billionths of the budget's unit, so that the sum
+	// does not depend on the order of additions.
 	takes map[string]int64
 	sum   int64
 	// closes caches the result of Calendar.Closes for the time of the fleet.
 	closes *time.Time
 }
 
-// closing returns Calendar.Closes(at): the time at which the calendar's window closes. It caches the answer if at is equal to now, because
-// that time is needed often.
+// closing returns Calendar.Closes(at): the time at which the calendar's window closes. It caches the result for the present time, because
+// this result is needed often.
 func (b *book) closing(now, at time.Time) time.Time {
 	if !at.Equal(now) {
 		return b.Calendar.Closes(at)
@@ -92,7 +92,7 @@ func (b *book) count(f *Fleet, m *cluster.NodeState) {
 	}
 }
 
-// weigh returns the amount that a node counts as, in the unit u.
+// weigh returns the amount of a budget that one node uses, in the budget's unit u.
 func (f *Fleet) weigh(u decision.Unit, m *cluster.NodeState) float64 {
 	if u == decision.UnitNodes {
 		return 1
@@ -118,7 +118,7 @@ func amountOf(u decision.Unit, pods int, price float64) float64 {
 }
 
 // inUse returns the amount that counts against the budget at the given time. For a budget with a window, this is the amount that started in
-// the window. For other budgets, it is the amount that is being disrupted. Amounts that Take reserved count as started now.
+// the window. For other budgets, it is the amount that is being disrupted. Amounts that Take reserved count as disruptions that start now.
 func (b *book) inUse(now, at time.Time) float64 {
 	sum := 0.0
 	if b.Window == 0 {
@@ -139,7 +139,8 @@ func (b *book) inUse(now, at time.Time) float64 {
 // slack absorbs rounding errors of sums of prices.
 const slack = 1e-9
 
-// refuses returns a block if the budget has too little room for the amount at the given time, and otherwise nil.
+// refuses returns a block if the budget does not allow the additional amount at the given time. If the budget allows it, refuses returns
+// nil.
 func (b *book) refuses(amount float64, now, at time.Time) *decision.Block {
 	if !b.Calendar.Counts(at) {
 		return nil
@@ -155,8 +156,8 @@ func (b *book) refuses(amount float64, now, at time.Time) *decision.Block {
 	return out
 }
 
-// concerned returns the budgets that disrupting a node for the reason r uses, and the amount that it uses of each. Many nodes share the
-// list, so callers must not change it. The amounts are valid until the next call.
+// concerned returns the budgets that limit the disruption of a node for the reason r, and the amount that the disruption uses of each
+// budget. Many nodes share the list of budgets, so callers must not change it. The amounts are valid until the next call.
 func (l *BudgetTracker) concerned(m *cluster.NodeState, r decision.Reason) (list []*book, amounts []float64) {
 	if m.Node == nil || r.Forced() {
 		return nil, nil
@@ -176,7 +177,8 @@ func (l *BudgetTracker) concerned(m *cluster.NodeState, r decision.Reason) (list
 // bookLists has each distinct list of budgets once.
 type bookLists [][]*book
 
-// shared returns the list of l that is equal to list. If l has no equal list, shared adds a copy of list to l and returns the copy.
+// shared returns the stored list that is equal to the parameter list. If there is no such list, shared stores a copy of the parameter and
+// returns the copy.
 func (l *bookLists) shared(list []*book) []*book {
 	if len(list) == 0 {
 		return nil
@@ -191,8 +193,8 @@ func (l *bookLists) shared(list []*book) []*book {
 	return own
 }
 
-// Take reserves budget for the disruption of a candidate. If a budget has no room, Take changes nothing and returns a block with that
-// budget. A node that is already taken is not taken again: it keeps its first reason.
+// Take reserves budget for the disruption of a candidate. If a budget has no room, Take reserves nothing and returns a block with that
+// budget. If Take has already reserved budget for the node, it does nothing, so the node keeps its first reason.
 func (l *BudgetTracker) Take(c *decision.Candidate, r decision.Reason) *decision.Block {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -217,7 +219,8 @@ func (l *BudgetTracker) take(c *decision.Candidate, r decision.Reason) *decision
 	return nil
 }
 
-// TakeAll takes all candidates or none. The block is the block of the first candidate, in the given order, for which a budget has no room.
+// TakeAll reserves budget for all candidates or for no candidate. If it can't, it returns the first candidate of the list for which a
+// budget has no room, with its block.
 func (l *BudgetTracker) TakeAll(list []*decision.Candidate, r decision.Reason) (*decision.Candidate, *decision.Block) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -262,7 +265,7 @@ func (l *BudgetTracker) BlocksAll(list []*decision.Candidate, r decision.Reason)
 	return nil
 }
 
-// Return gives back the amounts that Take reserved for the node. It does nothing if Take reserved none.
+// Return gives back the amounts that Take reserved for the node. It does nothing if Take reserved nothing for the node.
 func (l *BudgetTracker) Return(node string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -304,7 +307,7 @@ func (l *BudgetTracker) Uses() []decision.BudgetUse {
 	return out
 }
 
-// NewBudgetTracker makes a tracker in which no node has been taken. The error is a *BudgetError for an invalid budget.
+// NewBudgetTracker makes a tracker in which nothing is reserved yet. The error is a *BudgetError for an invalid budget.
 func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
 	if err := decision.ValidateBudgets(f.In.Budgets); err != nil {
 		return nil, err
@@ -347,14 +350,14 @@ func (l *BudgetTracker) Unbound() *BudgetTracker {
 	return &BudgetTracker{fleet: l.fleet, taken: map[string]taken{}}
 }
 
-// Draw is the amount that the disruption of a node takes from the budget with this number, in billionths of its unit. It is 0 while the
-// budget's calendar excludes the node.
+// Draw is the amount that the disruption of a node uses of the budget with this number, in billionths of the budget's unit. The amount is 0
+// while the budget's calendar is closed, so that the budget does not apply.
 type Draw struct {
 	Budget int
 	Amount int64
 }
 
-// Draws returns the amount that the disruption of a node for a reason takes from each budget for that reason.
+// Draws returns the amount that the disruption of a node for a reason uses of each budget for that reason.
 func (l *BudgetTracker) Draws(m *cluster.NodeState, r decision.Reason) []Draw {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -369,8 +372,8 @@ func (l *BudgetTracker) Draws(m *cluster.NodeState, r decision.Reason) []Draw {
 	return out
 }
 
-// Room returns the remaining amount of the budget with this number, in billionths of its unit. It is negative if more is in use than the
-// budget allows.
+// Room returns the remaining amount of the budget with this number, in billionths of the budget's unit. The amount is negative if more is
+// in use than the budget allows.
 func (l *BudgetTracker) Room(budget int) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -378,8 +381,8 @@ func (l *BudgetTracker) Room(budget int) int64 {
 	return money.NanoUSD(b.Allows(b.total)+slack) - money.NanoUSD(b.inUse(l.fleet.Now, l.fleet.Now))
 }
 
-// Turning calls note with the times at which the room of budgets may change without any event: calendars open and close, and earlier
-// disruptions leave the window of a budget. Such times may be in the past.
+// Turning calls note with the times at which the remaining amounts of budgets may change only because time passes. At such times calendars
+// open or close, or earlier disruptions leave the window of a budget. The times may be in the past.
 func (l *BudgetTracker) Turning(note func(time.Time)) {
 	now := l.fleet.Now
 	for _, b := range l.books {

@@ -10,15 +10,15 @@ import (
 )
 
 // BySavings sorts candidates by descending ratio of saving to disruption. Candidates with equal ratios are sorted by disruption, then by
-// name. This order is total. Karpenter leaves candidates with equal ratios in no defined order.
+// name. So the order is always defined. In Karpenter, the order of candidates with equal ratios is undefined.
 func BySavings(list []*decision.Candidate) {
 	slices.SortFunc(list, func(a, b *decision.Candidate) int {
 		return cmp.Or(cmp.Compare(b.Ratio(), a.Ratio()), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// ByDrift sorts candidates for drift: nodes without pods to move come first, then the nodes that drifted first, then the order of names
-// decides.
+// ByDrift sorts candidates for drift. Nodes without pods to move come first. Nodes are then sorted by the time at which they drifted, and
+// then by name.
 func ByDrift(list []*decision.Candidate) {
 	rank := func(c *decision.Candidate) int { return min(len(c.Pods), 1) }
 	slices.SortFunc(list, func(a, b *decision.Candidate) int {
@@ -26,8 +26,8 @@ func ByDrift(list []*decision.Candidate) {
 	})
 }
 
-// DriftOrder returns the candidates for drift in the order of ByDrift. Of nodes that must be removed together, only one is among them: the
-// one that drifted first.
+// DriftOrder returns the candidates for drift in the order of ByDrift. Of nodes that must be removed together, only the node that drifted
+// first is in the list.
 func (f *Fleet) DriftOrder(accepted []*decision.Candidate) []*decision.Candidate {
 	list := slices.Clone(accepted)
 	if len(f.Ties) > 0 {
@@ -40,8 +40,8 @@ func (f *Fleet) DriftOrder(accepted []*decision.Candidate) []*decision.Candidate
 	return list
 }
 
-// Together returns the nodes that must be removed together with the candidate, including itself, and their Tie. If the candidate can be
-// removed alone, both are nil.
+// Together returns the nodes that must be removed together with the candidate, including the candidate, and their Tie. If the candidate can
+// be removed alone, both results are nil.
 func (f *Fleet) Together(c *decision.Candidate) ([]*decision.Candidate, *Tie) {
 	if t := f.TieOf(c.Name); t != nil {
 		return t.Members, t

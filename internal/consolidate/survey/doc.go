@@ -1,10 +1,10 @@
 // Package survey answers one question: which nodes may be disrupted, which blocks keep other nodes, and how many nodes may be disrupted at
 // a time?
 //
-// The input is a view of the cluster at one time, with commands under way, budgets, the times of earlier disruptions, and the nodes and
-// pools that are paused after failures. The output is a Fleet and a BudgetTracker. A Fleet has the candidates with their weights, a block
-// for each other node, and the blocks that keep candidates from methods. A BudgetTracker reserves amounts of the disruption budgets, and
-// returns them. Package disruption wraps each type that users hold in a type of its own.
+// The input is a view of the cluster at one time, with the commands that are being executed, budgets, the times of earlier disruptions, and
+// the nodes and pools that are paused after failures. The output is a Fleet and a BudgetTracker. A Fleet has the candidates with their
+// weights, a block for each other node, and the blocks that keep each method from removing a candidate. A BudgetTracker reserves amounts of
+// the disruption budgets, and returns them. For each type that users of drawknife need, package disruption has a type that wraps it.
 //
 // Fleet checks each node once, in time proportional to nodes and their pods. Reserving budget for a node takes as many steps as the node
 // has budgets, plus the number of disruptions in the windows of these budgets.

@@ -22,7 +22,7 @@ const (
 	doNotConsolidateAnnotation = "karpenter.sh/do-not-consolidate"
 )
 
-// look returns the candidate made of a node, or the first block that keeps the node from being a candidate.
+// look converts a node to a candidate. If the node can't be a candidate, look returns the first block that keeps it from being one.
 func (f *Fleet) look(m *cluster.NodeState, n *planning.Node) (*decision.Candidate, *decision.Block) {
 	if why := f.notEligible(m); why != nil {
 		return nil, why
@@ -30,7 +30,7 @@ func (f *Fleet) look(m *cluster.NodeState, n *planning.Node) (*decision.Candidat
 	p := f.Pools[m.Pool]
 	podBlock := f.podBlock(m)
 	if podBlock != nil && m.Claim.Spec.TerminationGracePeriod == nil {
-		return nil, podBlock // drift may still remove a node with a termination grace period
+		return nil, podBlock // with a termination grace period, the node would still be a candidate for drift
 	}
 	c := &decision.Candidate{
 		Name: m.Name, State: m, Node: n, Pool: p.NodePool, PodBlock: podBlock,
@@ -113,8 +113,9 @@ func (f *Fleet) Moves(pool v1.PoolKey) func(*corev1.Pod) bool {
 	return func(pod *corev1.Pod) bool { return pods.ReschedulableNowFrom(marker, pod, f.PDBs, f.Now) }
 }
 
-// Accepts returns the block that keeps the method from disrupting the candidate, or nil if the method accepts it. It checks neither budgets
-// nor places for the candidate's pods. If nodes can only be removed together, the method must accept all of them.
+// Accepts returns the block that keeps the method from disrupting the candidate, or nil if the method accepts it. Accepts does not check
+// budgets, and does not look for places for the candidate's pods. If nodes can only be removed together, the method must accept all these
+// nodes.
 func (f *Fleet) Accepts(c *decision.Candidate, m decision.Method) *decision.Block {
 	if tie := f.ties[c.Name]; tie != nil {
 		return f.acceptsTied(tie, c, m)
@@ -160,7 +161,7 @@ func (f *Fleet) acceptsEmptiness(c *decision.Candidate) *decision.Block {
 	return f.waits(c)
 }
 
-// Plain returns a block that has only a code. Nearly every node has some of these blocks, so the fleet shares one for each code.
+// Plain returns a block that has only a code. Nearly every node has such blocks, so the fleet has one shared block for each code.
 func (f *Fleet) Plain(code decision.BlockCode) *decision.Block {
 	if b := f.plainBlocks[code]; b != nil {
 		return b
@@ -183,8 +184,8 @@ func (f *Fleet) acceptsDrift(c *decision.Candidate, m decision.Method) *decision
 	return nil
 }
 
-// acceptsConsolidation returns the block that keeps consolidation from removing the candidate, or nil. It does not accept empty nodes, so
-// that the method emptiness removes them.
+// acceptsConsolidation returns the block that keeps consolidation from removing the candidate, or nil. It returns a block for empty nodes,
+// so that the method emptiness removes them.
 func (f *Fleet) acceptsConsolidation(c *decision.Candidate) *decision.Block {
 	disruption := &c.Pool.Object.Spec.Disruption
 	switch {
@@ -236,7 +237,7 @@ func (f *Fleet) Eligible(m decision.Method) (accepted []*decision.Candidate, ref
 	return accepted, refused
 }
 
-// ByMethod holds the block of the node for each method, in the order of Methods, or nil if nothing blocks the method.
+// ByMethod has the block of a node for each method, in the order of Methods. The block is nil if the method may remove the node.
 type ByMethod [5]*decision.Block
 
 // Indexes of methods in ByMethod.
@@ -258,8 +259,8 @@ func (f *Fleet) Refuses(c *decision.Candidate) (out ByMethod) {
 }
 
 // ClosedNodes returns the nodes that accept no pods of removed nodes: nodes that may never become ready, and nodes whose own
-// consolidateAfter has not passed. coming are the nodes that are not ready yet, except nodes that are being deleted. Plans must put no pods
-// on the coming nodes, but also launch no other nodes for the pods that wait for them.
+// consolidateAfter has not passed. The result coming has the nodes that are not ready yet, except nodes that are being deleted. Plans must
+// put no pods on these nodes, but also launch no other nodes for the pods that wait for these nodes.
 func (f *Fleet) ClosedNodes() (closed, coming []string) {
 	for i := range f.In.View.Nodes {
 		m := &f.In.View.Nodes[i]

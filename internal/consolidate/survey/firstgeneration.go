@@ -10,11 +10,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// alphaBorn reports whether the pool was created as v1alpha5, as a Provisioner.
+// alphaBorn reports whether the pool was created in API version v1alpha5, as a Provisioner.
 func alphaBorn(key v1.PoolKey) bool { return key.Generation == v1.GenerationV1Alpha5 }
 
 // statesBudgets reports whether somebody has set the pool's budgets, so that they differ from the default. A Provisioner has no field for
-// budgets: somebody can only set them on the NodePool that it is converted to.
+// budgets. They can only be set on the NodePool that the Provisioner is converted to.
 func statesBudgets(object *v1.NodePool) bool {
 	list := object.Spec.Disruption.Budgets
 	byDefault := len(list) == 1 && list[0].Reasons == nil && list[0].Schedule == nil && list[0].Duration == nil &&
@@ -23,8 +23,9 @@ func statesBudgets(object *v1.NodePool) bool {
 }
 
 // driftOneByOne returns the limit on drift for a pool created as v1alpha5. Karpenter's releases with v1alpha5 had no budgets and replaced
-// one drifted node at a time. People who replace the nodes of such a pool by changing its taint rely on this limit. If the pool has its own
-// budgets, only these apply. Like every budget, the limit counts each node of the pool that is being disrupted or not ready.
+// one drifted node at a time. People who replace the nodes of such a pool by changing its taint rely on this limit. If somebody has set the
+// pool's budgets, this limit does not apply. Like every budget, the limit counts each node of the pool that is being disrupted or not
+// ready.
 func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) {
 	if !alphaBorn(key) || statesBudgets(object) {
 		return decision.Budget{}, false
@@ -35,10 +36,10 @@ func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) 
 	}, true
 }
 
-// foundEmpty returns the time at which a v1alpha5 release of Karpenter found the node empty. That release wrote it to an annotation of the
-// node. The Machine of such a node does not record the last pod event. So without this time, consolidateAfter would seem to have passed as
-// soon as drawknife adopts the node. It returns zero for nodes of other pools, and if the annotation is missing, is unreadable, or names a
-// future time. drawknife never writes this annotation.
+// foundEmpty returns the time at which a v1alpha5 release of Karpenter found the node empty. That release wrote the time to an annotation
+// of the node. The Machine of such a node does not record the last pod event. So without this time, consolidateAfter would seem to have
+// passed as soon as drawknife adopts the node. foundEmpty returns zero for nodes of other pools. It also returns zero if the annotation is
+// missing, is unreadable, or has a future time. drawknife never writes this annotation.
 func foundEmpty(m *cluster.NodeState, now time.Time) time.Time {
 	if m.Node == nil || !alphaBorn(m.Pool) {
 		return time.Time{}

@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Input is everything that decisions depend on: disruption.Input explains each field. Survey does not change it.
+// Input is all data that decisions about disruption depend on. disruption.Input explains each field. This package does not change the data.
 type Input struct {
 	View      *cluster.View
 	Model     *model.Model
@@ -31,23 +31,24 @@ type Input struct {
 	Refusals  *Refusals
 }
 
-// Fleet is a cluster as disruption sees it at one moment. It says which nodes are candidates, and why other nodes are not. It is read-only
-// and safe for concurrent use.
+// Fleet is a cluster as disruption sees it at one moment. It says which nodes are candidates, and why other nodes are not candidates. It is
+// read-only and safe for concurrent use.
 type Fleet struct {
-	// Candidates may be disrupted by eventual methods. Those without PodBlock may also be disrupted by graceful methods. They are sorted by
-	// name. Blocked are all other nodes, with their blocks.
+	// Candidates may be disrupted by eventual methods. Candidates without PodBlock may also be disrupted by graceful methods. Candidates
+	// are sorted by name. Blocked has all other nodes, with their blocks.
 	Candidates []*decision.Candidate
 	Blocked    map[string]*decision.Block
 
-	// In is the input of the survey, with the compiled model; Now is its time.
+	// In is the input of the survey, with the compiled model. Now is the time of the survey.
 	In  Input
 	Now time.Time
-	// Pools has the pools by key, ByName the candidates by name.
+	// Pools has the pools by key. ByName has the candidates by name.
 	Pools  map[v1.PoolKey]*Pool
 	ByName map[string]*decision.Candidate
 	PDBs   *pods.Budgets
 	Lookup *requirements.Lookup
-	// Ties are the groups of candidates that must be removed together, in the order of their first nodes. ties finds them by node.
+	// Ties are the groups of candidates that must be removed together, in the order of their first nodes. The map ties has the same groups
+	// by node name.
 	Ties []*Tie
 	ties map[string]*Tie
 	// plainBlocks has one shared Block for each code that needs no details. No field except Code is set in these blocks.
@@ -56,7 +57,7 @@ type Fleet struct {
 
 // Pool is a NodePool with the data that decisions about disruption need.
 type Pool struct {
-	// NodePool is the one in the snapshot, with a complete Key.
+	// NodePool is the pool's NodePool of the snapshot, with a complete Key.
 	*planning.NodePool
 	// Types are the instance types of the pool by name, with overlays applied.
 	Types map[string]*cloudprovider.InstanceType

@@ -17,13 +17,14 @@ type Tie struct {
 	Gangs []*planning.Gang
 	// Members are the nodes, sorted by name. All of them are candidates.
 	Members []*decision.Candidate
-	// nodes are the names of the tied nodes. count is the number of nodes that each gang runs on.
+	// nodes are the names of the tie's nodes. count has, for each gang, the number of nodes that it runs on.
 	nodes []string
 	count map[*planning.Gang]int
 	text  string
 }
 
-// String names the nodes and the gangs with the domains that they need, so that equal ties have equal strings. It returns "" for nil.
+// String returns a text with the nodes and the gangs of the tie, and with the domains that the gangs need. Equal ties have equal texts. It
+// returns "" for nil.
 func (t *Tie) String() string {
 	if t == nil {
 		return ""
@@ -76,7 +77,7 @@ func (f *Fleet) tie() {
 	}
 }
 
-// keeps returns the block that keeps the nodes of the tie from being removed together, whatever the method, or nil.
+// keeps returns the block that keeps every method from removing the nodes of the tie together, or nil if nothing keeps them.
 func (f *Fleet) keeps(tie *Tie, w *wholeGangs) *decision.Block {
 	for _, gang := range tie.Gangs {
 		if len(w.waiting[gang]) > 0 {
@@ -91,12 +92,13 @@ func (f *Fleet) keeps(tie *Tie, w *wholeGangs) *decision.Block {
 	return nil
 }
 
-// block blocks all nodes of the tie that are candidates. why is their common block: blockOf adds what differs between nodes.
+// block blocks all nodes of the tie that are candidates. The parameter why is their common block. blockOf adds the details that differ
+// between nodes.
 func (f *Fleet) block(tie *Tie, w *wholeGangs, why *decision.Block) {
 	for _, node := range tie.nodes {
 		c := f.ByName[node]
 		if c == nil {
-			continue // the node has its own block
+			continue // the node is no candidate, because it already has a block
 		}
 		f.Blocked[node] = tie.blockOf(c.Node.Pods, why)
 		delete(f.ByName, node)
@@ -104,8 +106,8 @@ func (f *Fleet) block(tie *Tie, w *wholeGangs, why *decision.Block) {
 	f.Candidates = slices.DeleteFunc(f.Candidates, func(c *decision.Candidate) bool { return f.ByName[c.Name] == nil })
 }
 
-// blockOf returns the block of one node of the tie. It is a copy of why that names the first pod of the list which belongs to a gang of the
-// tie, and that gang.
+// blockOf returns the block of one node of the tie, which is a copy of the given block. The copy also names the first pod of the list that
+// belongs to a gang of the tie, and that gang.
 func (t *Tie) blockOf(list []*corev1.Pod, why *decision.Block) *decision.Block {
 	out := *why
 	out.Code = decision.BlockGang
@@ -120,17 +122,17 @@ func (t *Tie) blockOf(list []*corev1.Pod, why *decision.Block) *decision.Block {
 	return &out
 }
 
-// Block returns the block of the candidate if because keeps all nodes of the tie from being removed together.
+// Block returns the block of the candidate for the case that the block because keeps all nodes of the tie from being removed together.
 func (t *Tie) Block(c *decision.Candidate, because *decision.Block) *decision.Block {
 	return t.blockOf(c.Node.Pods, &decision.Block{Because: because, Until: because.Until})
 }
 
-// BlockBy returns the block of the candidate if because keeps another node of the tie from being removed.
+// BlockBy returns the block of the candidate for the case that the block because keeps the given other node of the tie from being removed.
 func (t *Tie) BlockBy(c *decision.Candidate, node string, because *decision.Block) *decision.Block {
 	return t.blockOf(c.Node.Pods, &decision.Block{Detail: node, Because: because, Until: because.Until})
 }
 
-// Nowhere returns the block for a tie with a gang that must be in one domain if no domain has room for it.
+// Nowhere returns the block of a tie for the case that a gang must be in one domain, but no domain has room for it.
 func (t *Tie) Nowhere() *decision.Block {
 	out := &decision.Block{Code: decision.BlockUnschedulable}
 	for _, gang := range t.Gangs {
@@ -141,7 +143,7 @@ func (t *Tie) Nowhere() *decision.Block {
 	return out
 }
 
-// TooMany returns the block of the candidate if the tie has more nodes than a command may remove.
+// TooMany returns the block of the candidate for the case that the tie has more nodes than a command may remove.
 func (t *Tie) TooMany(c *decision.Candidate, most int) *decision.Block {
 	return t.blockOf(c.Node.Pods, &decision.Block{Need: most})
 }
@@ -157,7 +159,7 @@ func (t *Tie) firstDrifted() *decision.Candidate {
 	return first
 }
 
-// acceptsTied is Accepts for a node of the tie t. If one node of the tie has drifted, drift accepts all of them.
+// acceptsTied is Accepts for a node of the tie t. If one node of the tie has drifted, the method drift accepts all its nodes.
 func (f *Fleet) acceptsTied(t *Tie, c *decision.Candidate, m decision.Method) *decision.Block {
 	own := f.acceptsAlone(c, m)
 	switch m {
@@ -188,7 +190,7 @@ func (f *Fleet) acceptsTied(t *Tie, c *decision.Candidate, m decision.Method) *d
 }
 
 // Whole checks whether a command with these members would leave behind nodes that must be removed together with a member. It returns the
-// first such member and its block, or nil if no member is tied to such nodes.
+// first such member and its block. If no member is tied to other nodes that stay, the block is nil.
 func (f *Fleet) Whole(members []decision.Member) (node string, why *decision.Block) {
 	for i := range members {
 		t := f.ties[members[i].Node]
@@ -208,8 +210,8 @@ func (f *Fleet) Whole(members []decision.Member) (node string, why *decision.Blo
 type wholeGangs struct {
 	memberOf map[planning.PodKey]*planning.Gang
 	list     []*planning.Gang
-	// nodes are the nodes on which members of the gang run, in the order in which look was called. waiting are the gang's members without a
-	// node.
+	// nodes has, for each gang, the nodes on which its members run, in the order in which look was called. waiting has, for each gang, its
+	// members without a node.
 	nodes   map[*planning.Gang][]string
 	waiting map[*planning.Gang][]planning.PodKey
 }
@@ -238,7 +240,7 @@ func newWholeGangs(s *planning.Snapshot) *wholeGangs {
 	return w
 }
 
-// look records which gangs run on the node. list are the node's pods.
+// look records which gangs run on the node. The parameter list has the node's pods.
 func (w *wholeGangs) look(node string, list []*corev1.Pod) {
 	for _, pod := range list {
 		gang := w.memberOf[planning.KeyOf(pod)]
@@ -253,8 +255,8 @@ func (w *wholeGangs) look(node string, list []*corev1.Pod) {
 
 // ties returns the groups of nodes that must be removed together. A group has the nodes of a gang that runs on several nodes, or that
 // requires or prefers one domain. Gangs that share a node, or that are moved together (see Gang.MovedWith), belong to the same group. A
-// gang makes no group if it runs on one node, requires or prefers no domain, and no other gangs are moved with it: it is removed with its
-// node.
+// gang makes no group if it runs on one node, requires or prefers no domain, and no other gangs are moved with it. Such a gang is simply
+// moved when its node is removed.
 func (w *wholeGangs) ties() []*Tie {
 	of, ofParent := map[string]*Tie{}, map[planning.GangKey]*Tie{}
 	var all []*Tie

@@ -13,28 +13,29 @@ import (
 
 // Limits on how long failed commands are remembered.
 const (
-	// failureKept is how long the number of failures is remembered after a pause has ended. A failure in this time leads to a longer pause.
+	// failureKept is the time for which the number of failures is remembered after a pause has ended. A further failure in this time leads
+	// to a longer pause.
 	failureKept = 30 * time.Minute
 	// heldBackLeast is the shortest pause of a node whose replacement must not be launched yet (HoldBack).
 	heldBackLeast = 10 * time.Second
 )
 
 // Refusals remembers nodes that must not be disrupted for a while, and pools whose objects can't be written. It has no clock, and is safe
-// for concurrent use. The zero value is ready. A nil *Refusals remembers nothing.
+// for concurrent use. The zero value is ready for use. A nil *Refusals remembers nothing.
 type Refusals struct {
 	mu    sync.Mutex
 	nodes map[RefusalKey]Refusal
 }
 
 // RefusalKey is the UID of a node's claim and the reason of its disruption. (A later node of the same name has another claim.) An empty
-// reason means all reasons. For a pool, it has the pool's key and no claim.
+// reason means all reasons. The key for a pool has the pool's key and no claim.
 type RefusalKey struct {
 	claim  types.UID
 	reason decision.Reason
 	pool   v1.PoolKey
 }
 
-// Refusal is the end and reason of a pause, and the number of failures. It is kept for some time after its end.
+// Refusal is the end and reason of a pause, and the number of failures. It is remembered for some time after the end of the pause.
 type Refusal struct {
 	code             decision.BlockCode
 	why              string
@@ -42,7 +43,7 @@ type Refusal struct {
 	Until, forgotten time.Time
 }
 
-// Refuse pauses nodes, given by their claims, until the given time: they must not be disrupted for the reason.
+// Refuse pauses nodes, given by their claims, until the given time. Paused nodes must not be disrupted for the given reason.
 func (r *Refusals) Refuse(claims []types.UID, reason decision.Reason, why string, now, until time.Time) {
 	if r == nil {
 		return
@@ -55,15 +56,15 @@ func (r *Refusals) Refuse(claims []types.UID, reason decision.Reason, why string
 	}
 }
 
-// Fail pauses the command's nodes because the command could not be carried out. The pause is longer after each failure.
+// Fail pauses the command's nodes because the command could not be executed. The pause is longer after each failure.
 func (r *Refusals) Fail(cmd *decision.Command, why string, now time.Time) {
 	r.note(cmd, now, func(level int) Refusal {
 		return Refusal{code: decision.BlockFailed, why: why, level: level + 1, Until: now.Add(failureWindow(level + 1))}
 	})
 }
 
-// HoldBack pauses the command's nodes at least until the time least, because no replacement may be launched earlier. If some replacements
-// were launched in vain, the pause is longer each time.
+// HoldBack pauses the command's nodes because no replacement may be launched now. The pause lasts at least until the time least. If some
+// replacements were launched in vain, the pause is longer each time.
 func (r *Refusals) HoldBack(cmd *decision.Command, why string, launched int, now, least time.Time) {
 	r.note(cmd, now, func(level int) Refusal {
 		next := Refusal{code: decision.BlockHeldBack, why: why, level: level, Until: now.Add(heldBackLeast)}
@@ -78,8 +79,8 @@ func (r *Refusals) HoldBack(cmd *decision.Command, why string, launched int, now
 	})
 }
 
-// note replaces the entry of each of the command's nodes. next returns the new entry; its parameter is the level of the old entry, which is
-// the number of failures so far.
+// note replaces the entry of each of the command's nodes. The function next returns the new entry. Its parameter is the level of the old
+// entry, which is the number of failures so far.
 func (r *Refusals) note(cmd *decision.Command, now time.Time, next func(level int) Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,7 +93,7 @@ func (r *Refusals) note(cmd *decision.Command, now time.Time, next func(level in
 	}
 }
 
-// failureWindow returns the length of the pause after level failures.
+// failureWindow returns the length of the pause after the given number of failures, which must be at least 1.
 func failureWindow(level int) time.Duration {
 	if level > 4 {
 		return backOffMost
@@ -112,7 +113,7 @@ func (r *Refusals) Succeeded(cmd *decision.Command) {
 	}
 }
 
-// ClosePool pauses all nodes of the pool until the given time, because its objects can't be written; why says the reason.
+// ClosePool pauses all nodes of the pool until the given time, because its objects can't be written. The text why is the reason.
 func (r *Refusals) ClosePool(pool v1.PoolKey, why string, until time.Time) {
 	if r == nil {
 		return

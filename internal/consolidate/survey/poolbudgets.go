@@ -13,8 +13,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// budgetsOf returns the pool's budgets, or the default budget if it has none. It also returns the budget of driftOneByOne. While a budget
-// is invalid, the pool allows no disruption for the reasons of that budget. (Karpenter then allows no disruption for any reason.)
+// budgetsOf returns the pool's budgets, or the default budget if the pool has no budgets. It also returns the budget of driftOneByOne.
+// While a budget is invalid, the pool allows no disruption for the reasons of that budget. (Karpenter then allows no disruption for any
+// reason.)
 func budgetsOf(key v1.PoolKey, object *v1.NodePool) []decision.Budget {
 	list := object.Spec.Disruption.Budgets
 	if list == nil {
@@ -50,8 +51,8 @@ func budgetsOf(key v1.PoolKey, object *v1.NodePool) []decision.Budget {
 	return out
 }
 
-// BudgetFaults returns the invalid budgets of NodePools, by pool and index, as *BudgetErrors. Until they are corrected, no node of the pool
-// is disrupted for their reasons.
+// BudgetFaults returns the invalid budgets of NodePools, by pool and index, as *BudgetErrors. Until a budget is corrected, no node of its
+// pool is disrupted for the reasons of the budget.
 func (f *Fleet) BudgetFaults() []error {
 	pools := slices.SortedFunc(maps.Values(f.Pools), func(a, b *Pool) int { return a.Key.Compare(b.Key) })
 	var out []error
@@ -87,8 +88,8 @@ func calendarOf(b *v1.Budget) (*decision.Calendar, error) {
 	return decision.ParseCalendar(*b.Schedule, b.Duration.Duration, "")
 }
 
-// counted reports whether the node counts in a budget's total: it is managed and initialized, and its instance is not being terminated.
-// Replacements that are not ready yet don't count.
+// counted reports whether the node counts in a budget's total. It counts if it is managed and initialized, and its instance is not being
+// terminated. Replacements that are not ready yet don't count.
 func counted(m *cluster.NodeState) bool {
 	if m.Claim == nil || m.Node == nil || m.Phase != cluster.PhaseInitialized {
 		return false
@@ -97,7 +98,8 @@ func counted(m *cluster.NodeState) bool {
 	return !ending
 }
 
-// disrupting reports whether a counted node is already being disrupted: it is not ready, or it is being removed for any reason.
+// disrupting reports whether a counted node counts as being disrupted now. It does if it is not ready, or if it is being removed for any
+// reason.
 func (f *Fleet) disrupting(m *cluster.NodeState) bool {
 	_, executing := f.In.Executing[m.Name]
 	return executing || m.Leaving || m.Marked || !Ready(m.Node)

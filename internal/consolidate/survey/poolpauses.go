@@ -16,12 +16,13 @@ const (
 	backOffMost  = 10 * time.Minute
 )
 
-// BackOff remembers the pools whose replacements for drift fail. So a pool that keeps failing does not delay the replacements of other
-// pools. It has no clock, and is safe for concurrent use. A nil *BackOff remembers nothing. The zero value has seed 0.
+// BackOff remembers the pools whose replacements for drift fail. A remembered pool is paused, so a pool that fails repeatedly does not
+// delay the replacements of other pools. It has no clock, and is safe for concurrent use. A nil *BackOff remembers nothing. The zero value
+// has seed 0.
 type BackOff struct {
 	mu    sync.Mutex
 	pools map[v1.PoolKey]PoolPause
-	// Seed determines the random part of each pause. A pause takes between half of its maximum and all of it.
+	// Seed determines the random part of each pause. The length of a pause is between half of its maximum and its maximum.
 	Seed uint64
 }
 
@@ -32,7 +33,8 @@ type PoolPause struct {
 }
 
 // Failed records that a drift command of the pool could not be started, or failed for good. The pool is paused for up to one minute the
-// first time, then up to two, and at most ten. A failure during a pause changes nothing, and Failed returns false.
+// first time, then for up to two minutes, and so on up to ten minutes. A failure during a pause does not change the pause, and Failed
+// returns false.
 func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) bool {
 	if b == nil {
 		return false
@@ -56,7 +58,7 @@ func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) bool {
 	return true
 }
 
-// share returns a duration from 0 to less than span. It is always the same for the same pool, level and seed.
+// share returns a duration from 0 to less than span. The duration is always the same for the same pool, level and seed.
 func (b *BackOff) share(pool v1.PoolKey, level int, span time.Duration) time.Duration {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(pool.String())) // writing to a hash never fails

@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// PoolUses returns the present use of the pools' own budgets, sorted by key. It does not count amounts that were taken from this tracker,
-// because such a disruption is under way only once its command has started.
+// PoolUses returns the present use of the pools' own budgets, sorted by pool key. It does not count amounts that Take has reserved, because
+// such a disruption begins only when its command starts.
 func (l *BudgetTracker) PoolUses() []decision.PoolUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,8 +37,8 @@ func (l *BudgetTracker) PoolUses() []decision.PoolUse {
 	return out
 }
 
-// allowed returns how many nodes the pool's budgets allow to be disrupted now for the reason: the smallest number of all budgets, or
-// decision.Unlimited if no budget applies.
+// allowed returns the number of nodes that the pool's budgets allow to be disrupted now for the reason. This is the smallest number of all
+// budgets that apply, or decision.Unlimited if no budget applies.
 func (l *BudgetTracker) allowed(key v1.PoolKey, r decision.Reason) int {
 	least := decision.Unlimited
 	for _, b := range l.books {

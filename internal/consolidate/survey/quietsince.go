@@ -8,7 +8,7 @@ import (
 )
 
 // QuietSince returns the time at which consolidateAfter starts: the last pod event, or the claim's initialization if there was no pod
-// event. It is not before the time at which a v1alpha5 release found the node empty. It is zero if the claim is not initialized.
+// event. The result is not before the time at which a v1alpha5 release found the node empty. It is zero if the claim is not initialized.
 func QuietSince(m *cluster.NodeState, now time.Time) time.Time {
 	if m.Claim == nil {
 		return time.Time{}

@@ -33,7 +33,7 @@ func ViewOf(s *planning.Snapshot) *cluster.View {
 func phaseOf(m *cluster.NodeState) cluster.Phase {
 	switch {
 	case m.Claim == nil:
-		return cluster.PhaseInitialized // nodes that drawknife does not manage count as initialized
+		return cluster.PhaseInitialized // a node that drawknife does not manage counts as initialized
 	case m.Node != nil && m.Node.Labels[v1.NodeInitializedLabelKey] == "true":
 		return cluster.PhaseInitialized
 	case m.Node != nil && m.Node.Labels[v1.NodeRegisteredLabelKey] == "true":

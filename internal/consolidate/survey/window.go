@@ -9,8 +9,8 @@ import (
 // maxSteps limits the number of openings and closings of calendars that NextWindow looks at.
 const maxSteps = 1000
 
-// NextWindow returns when budgets would allow the disruption of a candidate for a reason if nothing but time changed: calendars close, and
-// earlier disruptions leave windows. It assumes that disruptions under way do not end, so a budget that they use up stays used up. A
+// NextWindow returns when budgets would allow the disruption of a candidate for a reason if only time passed, so that calendars close and
+// earlier disruptions leave windows. It assumes that present disruptions do not end, so a budget that they use up stays used up. A
 // candidate for which Take has reserved budget may be disrupted now.
 func (l *BudgetTracker) NextWindow(c *decision.Candidate, r decision.Reason) decision.Window {
 	l.mu.Lock()
@@ -48,9 +48,9 @@ func (l *BudgetTracker) NextWindow(c *decision.Candidate, r decision.Reason) dec
 	return decision.Window{Block: first}
 }
 
-// frees is called if the budget has no room for the amount at the given time. It returns the first later time with room if nothing but the
-// time changes. At that time either the calendar's window closes, so that the budget does not apply, or enough earlier disruptions have
-// left the budget's window. It returns zero if there is no such time.
+// frees is called if the budget has no room for the amount at the given time. It returns the first later time at which the budget has room
+// if only time passes. At that time either the calendar's window closes, so that the budget does not apply, or enough earlier disruptions
+// have left the budget's window. It returns zero if there is no such time.
 func (b *book) frees(amount float64, now, at time.Time) time.Time {
 	closes, room := b.closing(now, at), b.roomAgain(amount, now, at)
 	if closes.IsZero() || !room.IsZero() && room.Before(closes) {

@@ -11,18 +11,19 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 )
 
-// Evictions says how many pods of one PodDisruptionBudget must be evicted, and how many evictions it allows at a time.
+// Evictions says how many pods of one PodDisruptionBudget must be evicted, and how many evictions the PodDisruptionBudget allows at a time.
 type Evictions struct {
 	Budget        types.NamespacedName
 	Pods, Allowed int
 }
 
-// Times has the time until a new node is ready (Launch), and the time until a pod is ready once it has a place (Ready).
+// Times has two durations. Launch is the time until a new node is ready. Ready is the time until a pod is ready after it was bound to a
+// node.
 type Times struct{ Launch, Ready time.Duration }
 
 // Drain returns the shortest time in which the pods of one PodDisruptionBudget can be evicted. The PodDisruptionBudget allows a number of
-// evictions at a time, and each batch takes as long as pods need to be ready elsewhere. If it allows no eviction now, Drain assumes that it
-// allows one at a time.
+// evictions at a time. Each such batch takes until the pods are ready on other nodes. If the PodDisruptionBudget allows no eviction now,
+// Drain assumes that it allows one eviction at a time.
 func (t Times) Drain(pods, allowed int) time.Duration {
 	allowed = max(allowed, 1)
 	return time.Duration((pods+allowed-1)/allowed) * t.Ready
@@ -31,13 +32,13 @@ func (t Times) Drain(pods, allowed int) time.Duration {
 // Planner makes waves.
 type Planner struct {
 	Times
-	// Evictions returns the evictions that the pods of a node need, once for each PodDisruptionBudget.
+	// Evictions returns the evictions that the pods of a node need, with one element for each PodDisruptionBudget.
 	Evictions func(node string) []Evictions
 }
 
 // Of sorts the commands by value per disruption, and groups them so that no drain waits for another drain of the same wave. A command joins
 // the first wave in which each drain takes no longer than it would take alone. Commands are returned in the order of the waves. If inOrder
-// is true, it keeps the given order, and no command joins a wave before the last one.
+// is true, the commands keep the given order, and each command joins the last wave or a new wave.
 func (p *Planner) Of(commands []*decision.Command, inOrder bool) ([]*decision.Command, []decision.Wave) {
 	order := slices.Clone(commands)
 	if !inOrder {
@@ -100,7 +101,7 @@ func density(c *decision.Command) int64 {
 // draft is a wave that is not complete yet.
 type draft struct {
 	commands []*decision.Command
-	// evictions holds the evictions of all commands, by PodDisruptionBudget.
+	// evictions has, by PodDisruptionBudget, the sum of the evictions of all commands.
 	evictions map[types.NamespacedName]*Evictions
 	launches  bool
 	drain     time.Duration
@@ -108,8 +109,8 @@ type draft struct {
 
 func newDraft() *draft { return &draft{evictions: map[types.NamespacedName]*Evictions{}} }
 
-// of appends to out the number of pods that the command evicts under each PodDisruptionBudget. If out has an entry for the budget, the
-// number is added to it.
+// of computes the number of pods that the command evicts under each PodDisruptionBudget, and appends these numbers to out. If out already
+// has an entry for a budget, the number is added to this entry.
 func (p *Planner) of(cmd *decision.Command, out []Evictions) []Evictions {
 	if cmd.Reason == decision.ReasonEmpty {
 		return out
@@ -127,8 +128,8 @@ func (p *Planner) of(cmd *decision.Command, out []Evictions) []Evictions {
 	return out
 }
 
-// join adds the command and its evictions to the wave, unless drains would then take longer because they wait for the same
-// PodDisruptionBudget. It reports whether it added the command.
+// join adds the command and its evictions to the wave. It does not add the command if drains would take longer because they wait for the
+// same PodDisruptionBudget. It reports whether it added the command.
 func (p *Planner) join(d *draft, cmd *decision.Command, evictions []Evictions) bool {
 	limit := d.drain
 	for _, e := range evictions {

@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Solve places the snapshot's pending pods, on existing and planned nodes, and explains why other pods have no place. The same model and
+// Solve places the snapshot's pending pods on existing and planned nodes, and explains why some pods have no place. The same model and
 // query give the same plan. If ctx is cancelled, Solve returns ctx.Err() and no plan.
 func Solve(ctx context.Context, m *model.Model, q planning.Query) (*planning.Plan, error) {
 	if ctx == nil {
@@ -45,16 +45,16 @@ func Solve(ctx context.Context, m *model.Model, q planning.Query) (*planning.Pla
 	return p, nil
 }
 
-// Plan writes the trial's results so far as a plan, like Solve: the places of pods, including pods of hidden nodes, and why other pods have
-// no place. It changes nothing, so a trial can be explained, rolled back and continued. If ctx is cancelled, Plan returns early with
-// ctx.Err().
+// Plan writes the trial's results so far as a plan, like Solve. The plan has the places of pods, including pods of hidden nodes, and the
+// reasons why other pods have no place. Plan does not change the trial, so the trial can then be rolled back or continued. If ctx is
+// cancelled, Plan returns early with ctx.Err().
 func (t *Answering) Plan(ctx context.Context) (*planning.Plan, error) {
 	out := &planning.Plan{Notes: slices.Clone(t.M.Notes), SpotSplits: t.M.Spot.Splits()}
 	q := trial.NewPodQueues(t.Trial)
 	t.writeBindings(out, q)
 	explain.Of(t.Trial).WriteGangs(ctx, out)
 	if t.S.Topology != nil {
-		t.S.Topology.Binding = true // pods without a place were last tried with binding rules: see PlaceTightly
+		t.S.Topology.Binding = true // pods without a place were last tried with Binding set to true: see PlaceTightly
 		defer func() { t.S.Topology.Binding = false }()
 	}
 	explain.Of(t.Trial).WriteUnschedulable(out, q)
@@ -114,7 +114,7 @@ func (t *Answering) writeNodes(out *planning.Plan, pods [][]planning.PodKey, loa
 	for i := range t.S.Planned {
 		mc := &t.S.Planned[i]
 		if len(pods[i]) == 0 {
-			continue // no pod is placed on this node
+			continue // the trial has placed no pod on this node
 		}
 		numbers[mc.Pool]++
 		node := planning.NewNode{
@@ -139,8 +139,8 @@ func (t *Answering) writeNodes(out *planning.Plan, pods [][]planning.PodKey, loa
 	out.HourlyCost = float64(cost) / market.NanoPerUSD
 }
 
-// Placed returns the places of the trial's pods so far. It has no lower bound, and no reasons for pods without a place. It is cheap enough
-// for planners that try many things. Pods and nodes have the same order and names as in a plan of Solve.
+// Placed returns a plan with the places of the trial's pods so far. The plan has no lower bound, and no reasons for pods without a place.
+// Placed is fast enough for planners that try many removals. Pods and nodes have the same order and names as in a plan of Solve.
 func (t *Answering) Placed() *planning.Plan {
 	out := &planning.Plan{}
 	t.writeBindings(out, trial.NewPodQueues(t.Trial))
@@ -148,9 +148,9 @@ func (t *Answering) Placed() *planning.Plan {
 }
 
 // Planned returns the new nodes that were opened since the mark and have pods, in the order in which they were opened. The nodes are as in
-// Placed, but without names and pods. If the pool has no minValues, a node lists only the cheapest instance types, at most as many as types
-// says; 0 means all types. Equal nodes share their lists of types and amounts, even between results of several calls: don't change these
-// lists.
+// Placed, but without names and pods. If the pool has no minValues, a node lists only the cheapest instance types, at most the number in
+// the parameter types. 0 means all types. Equal nodes share their lists of types and amounts, even between results of several calls, so
+// don't change these lists.
 //
 // The price of a node is the amount that the node adds to the bill. Commitments reduce this price only as far as they cover every allowed
 // offering that could be launched.

@@ -18,14 +18,14 @@ import (
 )
 
 // Plan.Order is an order in which kube-scheduler would bind the pods exactly as planned, once all planned nodes exist. Pods are usually
-// placed in such an order. But sometimes a node's labels are decided only when a later pod joins it. Then the node adds a domain that
-// spreads of earlier pods did not count, and the pod that fills this domain must be bound before those pods. kube-scheduler also has its
-// own order, the order of its queue. If equal pods get the places of a plan in the order of kube-scheduler's queue, kube-scheduler can
-// follow most plans.
+// placed in such an order. But sometimes a node's labels are decided only when a later pod is placed on it. Then the node adds a domain
+// that the spread constraints of earlier pods did not count. The pod that fills this domain must be bound before those earlier pods.
+// kube-scheduler also has its own order, the order of its queue. If equal pods get the places of a plan in the order of kube-scheduler's
+// queue, kube-scheduler can follow most plans.
 
-// bindOrder returns the pods that the trial has placed, in an order in which they can be bound. If queueOrder finds an order, it is that
-// order: the order of kube-scheduler's queue as far as rules allow. Otherwise it is as close as possible to the order in which the pods
-// were placed. If some pods can't be bound in any order that was tried, they come last.
+// bindOrder returns the pods that the trial has placed, in an order in which they can be bound. If queueOrder finds an order, bindOrder
+// returns it: the order of kube-scheduler's queue as far as rules allow. If not, bindOrder returns an order that is as close as possible to
+// the order in which the pods were placed. If some pods can't be bound in any order that was tried, they come last.
 func (t *Answering) bindOrder() []state.Binding {
 	if t.S.Topology == nil || !placing.SpreadsOf(t.Trial).AnyPlaced(func(o *topology.Groups, _ int32) bool { return orderMatters(t.M, o) }) {
 		return t.OrderForDevices(t.S.Placed.All)
@@ -43,7 +43,7 @@ func (t *Answering) bindOrder() []state.Binding {
 // canBeBound reports whether rules allow all pods to be bound in the given order.
 func (t *Answering) canBeBound(order []state.Binding) bool {
 	if t.M.Devices == nil {
-		return true // without devices, OrderForDevices has not changed the order
+		return true // the model has no devices, so OrderForDevices has not changed the order
 	}
 	s := t.beforePlacing()
 	for _, b := range order {
@@ -55,8 +55,8 @@ func (t *Answering) canBeBound(order []state.Binding) bool {
 }
 
 // orderMatters reports whether rules may allow a pod with these topology groups to be bound only before or after other pods. This is so if
-// the pod has a required spread over domains larger than a node, or follows other pods. Spreads over nodes and anti-affinity don't matter:
-// they allow or forbid a place in any order.
+// the pod has a required spread constraint over domains larger than a node, or if it follows other pods (pod affinity). Spread constraints
+// over nodes and anti-affinity don't matter, because they allow or forbid a place independently of the order.
 func orderMatters(m *model.Model, o *topology.Groups) bool {
 	return slices.ContainsFunc(o.Owns, func(g int32) bool {
 		group := &m.Topology[g]
@@ -98,8 +98,8 @@ func (t *Answering) beforePlacing() *topology.State {
 	return s
 }
 
-// bindAll binds the pods of b, which have the class c, one by one, until the rules allow no more. It returns the bound pods and leaves the
-// other pods in b.
+// bindAll binds the pods of the binding b one by one, until the rules allow no more pods. All these pods have the class c. The method
+// returns the bound pods and leaves the other pods in b.
 func bindAll(c *podclass.Class, s *topology.State, b *state.Binding) (bound state.Binding) {
 	bound = *b
 	bound.Count = 0
@@ -115,9 +115,9 @@ func bindAll(c *podclass.Class, s *topology.State, b *state.Binding) (bound stat
 	return bound
 }
 
-// queueOrder binds pods in the order of kube-scheduler's queue. Each pod gets the first place planned for its class where rules allow it
-// now. Pods without such a place are tried again after the other pods. It returns nil if there are more than solving.MaxRetriedPods pods,
-// or if some can't be bound.
+// queueOrder binds pods in the order of kube-scheduler's queue. Each pod gets the first place that is planned for its class and that rules
+// allow now. Pods without such a place are tried again after the other pods. queueOrder returns nil if there are more than
+// solving.MaxRetriedPods pods, or if some pods can't be bound.
 func (t *Answering) queueOrder() []state.Binding {
 	pods := 0
 	for _, b := range t.S.Placed.All {
