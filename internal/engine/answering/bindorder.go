@@ -181,12 +181,12 @@ func (t *Answering) queue() []int32 {
 
 // places are the planned places for the pods of one class, grouped by the properties that rules can see.
 type places struct {
-	// alike lists groups of bindings. Rules can't distinguish the bindings of a group while pods are bound. The bindings of a group are in
-	// the order in which their pods were placed.
+	// alike lists groups of bindings that rules can't distinguish while pods are bound. The bindings of a group are in the order in which
+	// their pods were placed.
 	alike [][]state.Binding
 }
 
-// placesByClass returns, by class, the planned places of the class's pods.
+// placesByClass returns, by the number of the class, the planned places of the class's pods.
 func (t *Answering) placesByClass() []places {
 	out := make([]places, len(t.M.Classes))
 	at := map[string]int{}
@@ -221,7 +221,7 @@ func (t *Answering) placesByClass() []places {
 	return out
 }
 
-// take binds one pod to the first place where rules allow it now. ok is false if no place allows it.
+// take binds one pod to the first place where rules allow the pod now. The result ok is false if rules allow it at no place.
 func (p *places) take(c *podclass.Class, s *topology.State) (bound state.Binding, ok bool) {
 	for i, list := range p.alike {
 		if len(list) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// noteChoices notes which pods get, on new nodes, a device alternative other than the first of their claims.
+// noteChoices adds notes about pods on new nodes that do not get the first (preferred) device alternative of their claims.
 func (t *Answering) noteChoices(out *planning.Plan, loads [][]state.Binding) {
 	x := t.M.Devices
 	if x == nil || x.Claims == nil {

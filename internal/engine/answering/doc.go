@@ -7,8 +7,8 @@
 // trial and a plan from a model.
 //
 // The method: pods are listed host by host, and replayed in an order in which each pod meets its rules when it is bound. New nodes are
-// described (package newnodes), violated preferences are listed, pods without a place are explained (package explain), and the lower bound
-// is proven (package certify).
+// described (package newnodes) and violated preferences are listed. For pods without a place, the reasons are found (package explain). The
+// lower bound is proven (package certify).
 //
 // The cost: one pass over pods and new nodes, in addition to the cost of the named packages.
 package answering
@@ -21,7 +21,7 @@ import (
 // Answering converts the results of a trial to a plan.
 type Answering struct {
 	*trial.Trial
-	// described caches the possible nodes for equal demands. Planned uses it.
+	// described caches the possible nodes for equal demands. The method Planned uses this cache.
 	described *newnodes.Descriptions
 }
 

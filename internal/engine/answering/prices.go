@@ -11,7 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// writePrices sums up where the prices of new nodes come from. It writes nothing if no offering states the origin of its price.
+// writePrices writes to the plan a summary of the origins of the new nodes' prices. It writes nothing if no offering states the origin of
+// its price.
 func (t *Answering) writePrices(out *planning.Plan) {
 	s := priceSum{from: map[planning.PricesFrom]*amounts{}, known: t.M.Standings == nil}
 	for i := range out.NewNodes {
@@ -29,8 +30,8 @@ func (t *Answering) writePrices(out *planning.Plan) {
 	}
 }
 
-// placeOf finds the offering in the catalog. It returns the variant with the offering's price, or the type's first variant; variant is -1
-// if the catalog does not have the offering.
+// placeOf finds the offering in the catalog. It returns the first variant of the type that has a price in this slot, or the type's first
+// variant if no variant has one. variant is -1 if the catalog does not have the offering.
 func placeOf(c *market.Catalog, o *planning.InstanceTypeOption) (variant, slot int) {
 	slot = slices.IndexFunc(c.Slots, func(s market.Slot) bool {
 		return s.Zone == o.Zone && s.CapacityType == o.CapacityType && s.Others == o.Others
@@ -58,21 +59,21 @@ type amounts struct {
 	cost  int64
 }
 
-// priceSum sums prices, node by node, in nano-USD per hour.
+// priceSum has the sums of the prices of new nodes, in nano-USD per hour.
 type priceSum struct {
 	from map[planning.PricesFrom]*amounts
-	// based means that an offering states the origin of its price, ranged that the price of an offering has a range, and spot that a node
-	// is a spot node.
+	// based means that some offering states the origin of its price. ranged means that the price of some offering has a range. spot means
+	// that some node is a spot node.
 	based, ranged, spot bool
-	// known is false if commitments make the on-demand cost, low and high unknown. missing means that the on-demand price of a spot node is
-	// missing.
+	// known is false if the sums onDemand, low and high are unknown because of commitments. missing means that the on-demand price of some
+	// spot node is missing.
 	known, missing bool
-	// estimated means that an on-demand price is an estimate.
+	// estimated means that the on-demand price of some spot node is an estimate.
 	estimated           bool
 	onDemand, low, high int64
 }
 
-// add counts a node of the variant that is bought in the slot at the given price.
+// add adds one node to the sums. The node is of the variant and is bought in the slot at the given price.
 func (s *priceSum) add(c *market.Catalog, variant, slot int, price int64) {
 	it := c.Types[c.Variants[variant].Type]
 	o := offeringIn(it, c.Slots[slot].Labels.Equal)
@@ -100,7 +101,7 @@ func (s *priceSum) add(c *market.Catalog, variant, slot int, price int64) {
 	s.addOnDemand(c, it, variant, slot, price)
 }
 
-// addOnDemand adds the on-demand cost of the node.
+// addOnDemand adds the on-demand price of the node to the sum onDemand.
 func (s *priceSum) addOnDemand(c *market.Catalog, it *cloudprovider.InstanceType, variant, slot int, price int64) {
 	if c.Slots[slot].CapacityType != v1.CapacityTypeSpot {
 		s.onDemand += price

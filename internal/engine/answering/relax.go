@@ -8,7 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// writeRelaxations records which preferences of placed pods the plan does not keep. Preferences are checked with all pods in their places.
+// writeRelaxations records which preferences of placed pods the plan does not keep. It checks the preferences after all pods have been
+// placed.
 func (t *Answering) writeRelaxations(out *planning.Plan) {
 	type wishKey struct {
 		code   planning.RelaxationCode

@@ -1,15 +1,15 @@
 // Package bitset provides sets of small numbers.
 //
-// The question: which numbers below n are in both of two sets, in at least one, or in neither? The planner uses it millions of times, for
-// instance types and offerings that meet requirements.
+// The question: which numbers below n are in both of two sets, in at least one of them, or in neither? The planner uses sets millions of
+// times, for instance types and offerings that meet requirements.
 //
-// Input and output are slices of 64-bit words, a bit for each number from 0 on. Operations on n numbers take n/64 steps; only those that
-// say so allocate.
+// Input and output are slices of 64-bit words, with a bit for each number from 0 on. Operations on n numbers take n/64 steps. Only
+// operations whose comment says so allocate memory.
 package bitset
 
 import "math/bits"
 
-// Set is a set of small numbers. Sets that are combined must have equal length. Operations allocate only if their comment says so.
+// Set is a set of small numbers. Sets that are combined must have equal length. Operations allocate memory only if their comment says so.
 type Set []uint64
 
 // New returns an empty set for the numbers 0..n-1.
@@ -36,14 +36,14 @@ func (b Set) Add(i int) { b[i>>6] |= 1 << (i & 63) }
 // Remove removes the number from the set.
 func (b Set) Remove(i int) { b[i>>6] &^= 1 << (i & 63) }
 
-// And keeps only the numbers that are also in the other set.
+// And removes from b the numbers that are not in o.
 func (b Set) And(o Set) {
 	for i := range b {
 		b[i] &= o[i]
 	}
 }
 
-// Or adds the numbers of the other set.
+// Or adds the numbers of o to b.
 func (b Set) Or(o Set) {
 	for i := range b {
 		b[i] |= o[i]
@@ -79,7 +79,7 @@ func (b Set) Count() int {
 	return n
 }
 
-// Clone returns a copy; it allocates.
+// Clone returns a copy of the set. It allocates memory.
 func (b Set) Clone() Set { return append(Set(nil), b...) }
 
 // Members yields the members in ascending order.

@@ -24,7 +24,7 @@ import (
 )
 
 // ProofOf returns a proof for the pods that the trial put on new nodes. A proof is the problem of placing these pods, with a value for each
-// item. order returns the order in which pods are bound.
+// item. The parameter order is a function that returns the order in which pods are bound.
 func (t Certifying) ProofOf(ctx context.Context, order func() []state.Binding) *trial.Proof {
 	if t.Proof != nil && t.M.Gangs == nil {
 		return t.Proof
@@ -33,8 +33,8 @@ func (t Certifying) ProofOf(ctx context.Context, order func() []state.Binding) *
 	for key, n := range t.placedOnNew(order) {
 		it := valuing.Provable(t.M, key[0], key[1], n)
 		if t.S.Tight > 0 && it.PerNode != pricing.Unbounded {
-			// A spread over nodes allows the most pods on one node if all other nodes are full of such pods. PerNode must be an upper
-			// bound, so it is computed for that case.
+			// A spread constraint over nodes allows the most pods on one node if all other nodes are full of such pods. PerNode must be an
+			// upper bound, so it is computed for that case.
 			full := func(int32) int32 { return math.MaxInt32 / 2 }
 			it.Topology = nil
 			it.PerNode = topology.AdmitsHostAbove(t.M.Topology, t.M.Classes[key[0]].Topology, func(int32) topology.Tally { return topology.Tally{} }, full)
@@ -60,7 +60,7 @@ func (t Certifying) seedProof(p *offers.Choice) {
 	if len(p.Items) < pricing.FewItems {
 		return
 	}
-	itemOf := map[[2]int32]int32{} // indexed by class and stage
+	itemOf := map[[2]int32]int32{} // indexes in p.Items, by class and stage
 	for k, parts := range p.Alike.Parts {
 		for _, i := range parts {
 			it := &p.Alike.Given[i]
@@ -100,14 +100,14 @@ func (t Certifying) seedProof(p *offers.Choice) {
 	}
 }
 
-// CountsTooFew reports whether some nodes may have more devices than packing counts. A lower bound computed from such counts would not be
-// valid.
+// CountsTooFew reports whether some nodes may have more devices than the planner counts when it fills nodes. A lower bound computed from
+// such counts would not be valid.
 func CountsTooFew(m *model.Model) bool {
 	return slices.ContainsFunc(m.Pools, func(p *nodepool.Pool) bool { return p.Table != nil && p.Table.CountsTooFew() })
 }
 
-// Ruled reports whether rules of the query exclude some item from nodes on which a plan may still place it. A bound computed without these
-// nodes is no lower bound on the cost of a plan.
+// Ruled reports whether rules of the query exclude some item from nodes on which a plan may still place this item. A bound that is computed
+// without these nodes is not a lower bound on the cost of a plan.
 func Ruled(m *model.Model, items []pricing.Item) bool {
 	for i := range items {
 		it := &items[i]
@@ -119,10 +119,10 @@ func Ruled(m *model.Model, items []pricing.Item) bool {
 	return false
 }
 
-// Certificate converts the proof to a planning.Certificate. It has one class for each item. Items that the proof counts together share a
-// class. It has one type for each usable instance type, with multipliers of one of the type's options, or of the option that dominates it.
-// If no multipliers are valid for all options of the type, it has several types for it. It also lists the limits, and which options use
-// each limit.
+// Certificate converts the proof to a planning.Certificate. The certificate has one class for each item. Items that the proof counts
+// together share a class. It has one type for each usable instance type, with multipliers of one of the type's options, or of an option
+// that dominates this one. If no multipliers are valid for all options of an instance type, the certificate has several types for it. The
+// certificate also lists the limits, and which options use each limit.
 func Certificate(m *model.Model, pf *trial.Proof) *planning.Certificate {
 	out := &planning.Certificate{}
 	proven := &pf.V.Certified
@@ -135,7 +135,7 @@ func Certificate(m *model.Model, pf *trial.Proof) *planning.Certificate {
 	at, kinds := map[string]int{}, [][]typeProof{}
 	note := func(o *pricing.Option, proof int) {
 		if o.Limited {
-			return // an option of a reservation is one of the limits, or an option that costs no more dominates it
+			return // an option of a reservation is written as one of the limits, or an option that costs no more dominates it
 		}
 		name := nameOfType(m, o)
 		i, known := at[name]
@@ -204,7 +204,7 @@ func certificateClasses(m *model.Model, out *planning.Certificate, pf *trial.Pro
 	}
 }
 
-// takeRule sets the amount of the rule that each pod of the class takes.
+// takeRule records in the class the amount n of the rule that each of its pods takes. It does nothing if n is not positive.
 func takeRule(c *planning.CertificateClass, rule string, n int64) {
 	if n <= 0 {
 		return
@@ -215,8 +215,8 @@ func takeRule(c *planning.CertificateClass, rule string, n int64) {
 	c.Takes[rule] = n
 }
 
-// joinClasses adds the pods of o, a class with equal requests and value, to c. If the pods take different amounts of a rule, each pod is
-// given the smallest amount, and the rule's multipliers are 0.
+// joinClasses adds the pods of the class o to the class c, which has equal requests and value. If the pods take different amounts of a
+// rule, the joined class takes the smaller amount, and the rule's multipliers are 0.
 func joinClasses(c, o *planning.CertificateClass) {
 	c.Count += o.Count
 	for rule, n := range c.Takes {
@@ -229,8 +229,8 @@ func joinClasses(c, o *planning.CertificateClass) {
 	}
 }
 
-// typeProof is an option with a price for each resource (lambda). These prices prove an upper bound on the value of the pods that one node
-// of the option can hold.
+// typeProof is an option of an instance type, with a price for each resource (lambda). These prices prove an upper bound on the value of
+// the pods that one node of the option can hold.
 type typeProof struct {
 	option *pricing.Option
 	lambda []float64
@@ -238,8 +238,9 @@ type typeProof struct {
 	whole pricing.WholeCount
 }
 
-// enoughOf returns a single proof of the list if that proof is valid for all options of the type. Otherwise it returns the whole list.
-// Options of one instance type differ if their allocatable amounts depend on the offering or on the pool's DaemonSets.
+// enoughOf returns a single proof of the list if that proof is valid for all options of the type. If no proof is valid for all of them, it
+// returns the whole list. Options of one instance type differ if their allocatable amounts depend on the offering or on the pool's
+// DaemonSets.
 func enoughOf(w *pricing.Worths, list []typeProof, proven *pricing.Certified) []typeProof {
 	for _, k := range list {
 		if len(list) == 1 || !slices.ContainsFunc(list, func(other typeProof) bool {
@@ -280,7 +281,7 @@ func certificateType(m *model.Model, o *pricing.Option, l []float64, scale float
 	return out
 }
 
-// ruleName returns the name that the cap with index k has in a certificate.
+// ruleName returns the name that the limit with index k has in a certificate.
 func ruleName(k int) string { return fmt.Sprintf("rule-%d", k+1) }
 
 func certificateLimit(m *model.Model, l *pricing.LimitedUse, scale float64, caps []offers.Cap) planning.CertificateLimit {
@@ -298,7 +299,7 @@ func certificateLimit(m *model.Model, l *pricing.LimitedUse, scale float64, caps
 	return out
 }
 
-// ruleOf returns the certificate's rule for the cap.
+// ruleOf converts the limit c (an offers.Cap) to a rule of a certificate.
 func ruleOf(m *model.Model, c *offers.Cap, name string) planning.CertificateRule {
 	if c.Unit == 0 {
 		return planning.CertificateRule{Name: name, Rule: c.Sentence(m.Topology), Amount: c.Amount}

@@ -12,7 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Counted returns pf, or a proof with a better bound that counts whole pods.
+// Counted tries to improve the proof by counting whole pods. It returns a proof with a better bound, or pf itself if it finds no such
+// proof.
 func (t Certifying) Counted(ctx context.Context, pf *trial.Proof) *trial.Proof {
 	q := *pf.P
 	q.Planned = float64(newnodes.Of(t.Trial).NewCost())

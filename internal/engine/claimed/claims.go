@@ -32,7 +32,7 @@ type Claims struct {
 	classes   map[string]*resourcev1.DeviceClass
 	claims    map[planning.PodKey]*resourcev1.ResourceClaim
 	templates map[planning.PodKey]*resourcev1.ResourceClaimTemplate
-	// users counts, for each claim, the pods that refer to it and have not ended.
+	// users has, for each claim, the number of pods that refer to it and have not ended.
 	users map[planning.PodKey]int
 	// Groups are the groups of pods that share claims.
 	Groups deviceGroups
@@ -77,8 +77,8 @@ func (c *Claims) countUsers(pods []*corev1.Pod) {
 	}
 }
 
-// Apart reports whether the pod must be planned separately from other pods that refer to the same claims. This is so if it shares claims,
-// or if a claim made for it is allocated or was not needed.
+// Apart reports whether the pod must be planned separately from other pods that refer to the same claims. This is so if the pod shares
+// claims with other pods, or if a claim that was made for the pod is allocated or was not needed.
 func (c *Claims) Apart(pod *corev1.Pod) bool {
 	if len(pod.Spec.ResourceClaims) == 0 {
 		return false
@@ -127,8 +127,8 @@ func (c *Claims) of(pod *corev1.Pod) ([]*devices.Claim, error) {
 	return c.network.of(pod, claims)
 }
 
-// all returns the claims for which the pod needs devices. If the pod leads a group, these are the claims of the whole group; if it follows
-// another pod, it has none.
+// all returns the claims for which the pod needs devices. If the pod leads a group, these are the claims of the whole group. If it follows
+// another pod, it needs no devices itself.
 func (c *Claims) all(pod *corev1.Pod) ([]*devices.Claim, error) {
 	if wrong := c.unnamed(&pod.Spec); len(wrong) > 0 {
 		return nil, fmt.Errorf("a container claims the devices of %q, which spec.resourceClaims does not name", wrong[0])
@@ -153,8 +153,8 @@ func (c *Claims) all(pod *corev1.Pod) ([]*devices.Claim, error) {
 	return out, nil
 }
 
-// ownClaims returns the claims for which the pod itself needs devices. It skips ResourceClaims in known, and adds the other ResourceClaims
-// of the pod to known, which may be nil.
+// ownClaims returns the claims for which the pod itself needs devices. It skips the ResourceClaims in the map known, and adds the pod's
+// other ResourceClaims to this map. The map may be nil.
 func (c *Claims) ownClaims(pod *corev1.Pod, known map[planning.PodKey]bool) ([]*devices.Claim, error) {
 	var out []*devices.Claim
 	for i := range pod.Spec.ResourceClaims {
@@ -196,7 +196,8 @@ func needless(pod *corev1.Pod, pc *corev1.PodResourceClaim) bool {
 }
 
 // allocated returns the claim object behind one of the pod's claims if its allocated devices decide where the pod can go. This is so if the
-// pod is pending, or if the claim was not made from a template and several nodes can use its devices. Otherwise it returns nil.
+// pod is pending, or if the claim was not made from a template and several nodes can use its devices. In all other cases, allocated returns
+// nil.
 func (c *Claims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resourcev1.ResourceClaim {
 	claim := c.objectOf(pod, pc)
 	if claim == nil || claim.Status.Allocation == nil || pod.Spec.NodeName != "" && (pc.ResourceClaimName == nil || ofOneNode(claim.Status.Allocation)) {
@@ -205,7 +206,7 @@ func (c *Claims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resour
 	return claim
 }
 
-// objectOf returns the claim object behind one of the pod's claims, or nil if it does not exist yet.
+// objectOf returns the claim object behind one of the pod's claims, or nil if the object does not exist yet.
 func (c *Claims) objectOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resourcev1.ResourceClaim {
 	name := pc.ResourceClaimName
 	if name == nil {
@@ -238,7 +239,7 @@ func (c *Claims) pins(pod *corev1.Pod) []*corev1.NodeSelector {
 	return out
 }
 
-// specOf returns the spec of one of the pod's claims.
+// specOf returns the spec of one of the pod's claims, from the ResourceClaim or its template.
 func (c *Claims) specOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) (*resourcev1.ResourceClaimSpec, error) {
 	switch {
 	case pc.ResourceClaimTemplateName != nil:
@@ -264,7 +265,7 @@ func (c *Claims) specOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) (*resource
 	return nil, fmt.Errorf("its claim %s of devices names neither a ResourceClaim nor a ResourceClaimTemplate", pc.Name)
 }
 
-// unnamed returns the claim names that containers of the pod use and its spec.resourceClaims lacks.
+// unnamed returns the claim names that containers of the pod use but that the pod's spec.resourceClaims does not contain.
 func (c *Claims) unnamed(spec *corev1.PodSpec) []string {
 	var out []string
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {

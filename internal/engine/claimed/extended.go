@@ -15,12 +15,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// extendedResource is an extended resource that pods request and that a DeviceClass serves. Nodes with a device plugin for it serve it as
-// before. Other nodes serve it with devices of the class, as in kube-scheduler.
+// extendedResource is an extended resource that pods request and that a DeviceClass serves. On nodes with a device plugin for the resource,
+// the plugin serves it. On other nodes, devices of the class serve it, as in kube-scheduler.
 type extendedResource struct {
 	name corev1.ResourceName
-	// class is the class of the devices. one is the need of a pod that requests one unit of the resource. err says why devices can't serve
-	// the resource.
+	// class is the DeviceClass of the devices. The field one has the needs of a pod that requests one unit of the resource. err is the
+	// reason why devices can't serve the resource, or nil.
 	class string
 	one   devices.Needs
 	err   error
@@ -50,7 +50,8 @@ func extendedResources(s *planning.Snapshot, r *likeness.Roster) []extendedResou
 }
 
 // BackedResources returns the extended resources that classes name, each with its class. If several classes name the same resource, the
-// newest class is used, and of equally old classes the first by name. Each class also has its own extended resource.
+// newest class is used. Of equally old classes, the class with the first name is used. Each class also has an extended resource that is
+// derived from its own name.
 func BackedResources(classes []*resourcev1.DeviceClass) map[corev1.ResourceName]string {
 	sorted := slices.SortedFunc(slices.Values(classes), func(a, b *resourcev1.DeviceClass) int {
 		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
@@ -65,7 +66,7 @@ func BackedResources(classes []*resourcev1.DeviceClass) map[corev1.ResourceName]
 	return out
 }
 
-// mostOf returns, for each resource, the largest amount that one pod of the roster or of a DaemonSet requests.
+// mostOf returns, for each extended resource of the list, the largest amount that one pod of the roster or of a DaemonSet requests.
 func mostOf(s *planning.Snapshot, r *likeness.Roster, list []extendedResource) []int64 {
 	out := make([]int64, len(list))
 	if len(list) == 0 {
@@ -88,8 +89,8 @@ func mostOf(s *planning.Snapshot, r *likeness.Roster, list []extendedResource) [
 	return out
 }
 
-// internExtended adds the kinds of devices that serve extended resources. most is the largest amount of each resource that one pod
-// requests.
+// internExtended adds the kinds of devices that serve extended resources to x.Kinds. The parameter most has, for each of these resources,
+// the largest amount that one pod requests.
 func (x *Index) internExtended(classes map[string]*resourcev1.DeviceClass, most []int64) {
 	for i := range x.extended {
 		e := &x.extended[i]
@@ -97,7 +98,7 @@ func (x *Index) internExtended(classes map[string]*resourcev1.DeviceClass, most 
 	}
 }
 
-// addExtended adds to requests the devices that could serve the extended resources in it.
+// addExtended adds to the vector requests the devices that could serve the extended resources in this vector.
 func (x *Index) addExtended(requests []int64) {
 	for i := range x.extended {
 		e := &x.extended[i]
@@ -113,14 +114,13 @@ func (x *Index) addExtended(requests []int64) {
 	}
 }
 
-// AdmittedClaim is a claim of a pod. If devices serve an extended resource that the pod requests, that request is also represented as a
-// claim.
+// AdmittedClaim is a claim of a pod. A request for an extended resource that devices serve is also represented as an AdmittedClaim.
 type AdmittedClaim struct {
 	*devices.Claim
 	Resource corev1.ResourceName
 }
 
-// ExtendedClaims returns the claims that kube-scheduler makes for the extended resources in requests that devices serve.
+// ExtendedClaims returns the claims that kube-scheduler makes for the requested extended resources that devices serve.
 func (x *Index) ExtendedClaims(requests []int64) []AdmittedClaim {
 	var out []AdmittedClaim
 	for i := range x.extended {
@@ -139,7 +139,8 @@ func (x *Index) ExtendedClaims(requests []int64) []AdmittedClaim {
 	return out
 }
 
-// Unplugged returns the extended resources for which the node has no device plugin. allocatable is the node's allocatable.
+// Unplugged returns the extended resources for which the node has no device plugin. The parameter has the allocatable resources of the
+// node.
 func (x *Index) Unplugged(allocatable corev1.ResourceList) map[corev1.ResourceName]bool {
 	out := make(map[corev1.ResourceName]bool, len(x.extended))
 	for i := range x.extended {
@@ -150,9 +151,9 @@ func (x *Index) Unplugged(allocatable corev1.ResourceList) map[corev1.ResourceNa
 	return out
 }
 
-// fill sets the device amounts in the vector into to the amounts of a node with these units plus the amounts in further, which may be nil.
-// into already contains the node's other amounts. For an extended resource that no device plugin serves (unplugged), fill also sets the
-// amount that devices can serve.
+// fill sets the amounts of device resources in the vector into. They are the amounts of a node with these units, plus the amounts in
+// further, which may be nil. The vector already contains the node's other amounts. For an extended resource that no device plugin serves
+// (unplugged), fill also sets the amount that devices can serve.
 func (x *Index) fill(units devices.Units, further []int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) {
 	have := x.fillExtended(func(resource string) int64 { return x.Counts.Serves(units, resource) }, unplugged, into)
 	room := x.Counts.Room(units, have)
@@ -162,8 +163,8 @@ func (x *Index) fill(units devices.Units, further []int64, unplugged func(name c
 	x.add(room, into, true)
 }
 
-// fillExtended sets, in into, the amounts that devices can serve of the extended resources without a plugin (unplugged). It returns the
-// amounts in into of the other extended resources.
+// fillExtended sets, in the vector into, the amounts that devices can serve of the extended resources without a device plugin (unplugged).
+// It returns the amounts that the vector has of the other extended resources.
 func (x *Index) fillExtended(serves func(resource string) int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) map[string]int64 {
 	var have map[string]int64
 	for i := range x.extended {
@@ -183,8 +184,8 @@ func (x *Index) fillExtended(serves func(resource string) int64, unplugged func(
 	return have
 }
 
-// ServedBy removes extended resources from the requests of a new node's NodeClaim if devices serve them on one of its types: such a node
-// has no device plugin for them.
+// ServedBy removes extended resources from the requests of a new node's NodeClaim if devices serve them on one of the node's types. A node
+// of such a type has no device plugin for these resources.
 func (x *Index) ServedBy(types []*cloudprovider.InstanceType, options []planning.InstanceTypeOption, asked corev1.ResourceList) {
 	if x == nil || len(x.extended) == 0 {
 		return

@@ -7,9 +7,9 @@ import (
 )
 
 // If counting is not exact, the count may say that a node has too few devices for a pod that could get enough devices if it were the only
-// pod on the node. Such a pod would never find a place. So allocation is tried for each pair of claims and node whose count is below the
-// upper bound. If it succeeds, the missing amount is added to the node's count. Admission later decides between pods that compete for this
-// addition.
+// pod on the node. Such a pod would never get a place. So allocation is tried for each pair of claims and node whose count is below the
+// upper bound (devices.Ceiling). If the allocation succeeds, the missing amount is added to the node's count. Admission later decides
+// between pods that compete for this additional amount.
 
 // furtherRoom has the amounts that addFurther finds, by type and by node. Each list is indexed like the resources of Index.Counts.
 type furtherRoom struct {
@@ -17,7 +17,7 @@ type furtherRoom struct {
 	ofNodes map[string][]int64
 }
 
-// addFurther computes x.further for the types and nodes of stock. It does not change the stock's usages.
+// addFurther computes x.further for the types and nodes of stock. It leaves the usages of the stock unchanged.
 func (x *Index) addFurther(stock *deviceStock) {
 	needs := x.distinctNeeds()
 	x.further = furtherRoom{map[Template][]int64{}, map[string][]int64{}}
@@ -58,8 +58,8 @@ func (x *Index) distinctNeeds() []deviceNeeds {
 	return out
 }
 
-// furtherOf finds the needs that the node can meet, one at a time, although the node's count is too small for them. It returns, for each
-// resource, the largest amount that the count lacks. It returns nil if no amount is missing.
+// furtherOf finds the needs that the node can meet if they are the only needs on it, although the node's count is too small for them. It
+// returns, for each resource, the largest amount that is missing in the count, or nil if no amount is missing.
 func (x *Index) furtherOf(usage *devices.Usage, units devices.Units, ceiling *devices.Ceiling, needs []deviceNeeds) []int64 {
 	room, most := x.Counts.Room(units, nil), x.Counts.Most(ceiling, nil)
 	if slices.Equal(room, most) {

@@ -15,17 +15,17 @@ import (
 )
 
 // Pods that share a ResourceClaim with devices of one node run on that node together. They are planned as one pod. The first pod, the
-// leader, requests the resources and devices of all of these pods. The other pods follow it without requests. So the leader's node has room
-// for all of these pods, and all of them must select it. Other rules of the followers are checked when the pods are placed. If a rule of
-// one follower excludes the node, the whole group stays pending.
+// leader, requests the resources and devices of all pods of the group. The other pods, the followers, request nothing. So the leader's node
+// has room for the whole group. The node must meet the node selectors of all pods of the group. Other rules of the followers are checked
+// when the pods are placed. If a rule of one follower excludes the node, the whole group stays pending.
 
 // deviceGroup is a group of pods that share claims, directly or through other pods.
 type deviceGroup struct {
-	// id identifies the group: it is the first of its claims.
+	// id identifies the group. It is the first of the keys of the group's claims.
 	id string
-	// pods are in the order of likeness.Compare: the first is the leader.
+	// pods are the pods of the group, in the order of likeness.Compare. The first pod is the leader.
 	pods []*corev1.Pod
-	// nodes are the node selectors that all pods of the group have.
+	// nodes are the node selectors of all pods of the group: see selectors.
 	nodes []*corev1.NodeSelector
 }
 
@@ -36,7 +36,7 @@ func (g *deviceGroup) leads(pod *corev1.Pod) bool { return g.pods[0] == pod }
 type deviceGroups map[*corev1.Pod]*deviceGroup
 
 // newDeviceGroups finds the pods that must run together. These are pending pods that share an unallocated claim, and running pods that
-// share a claim allocated on their node. If such a node is removed, its pods must move to another node together.
+// share a claim allocated on their node. If the node of such running pods is removed, they must move to another node together.
 func newDeviceGroups(s *planning.Snapshot, claims map[planning.PodKey]*resourcev1.ResourceClaim) deviceGroups {
 	if len(claims) == 0 {
 		return nil
@@ -95,7 +95,7 @@ func ofOneNode(a *resourcev1.AllocationResult) bool {
 	})
 }
 
-// joinedBy groups pods that use the same claims. users lists the pods by claim.
+// joinedBy groups pods that use the same claims. The parameter users has the pods that use each claim, by claim.
 func joinedBy(users map[string][]*corev1.Pod) deviceGroups {
 	out := deviceGroups{}
 	for _, id := range slices.Sorted(maps.Keys(users)) {
@@ -129,8 +129,8 @@ func joinedBy(users map[string][]*corev1.Pod) deviceGroups {
 	return out
 }
 
-// follows returns the id of the group that the pod must run with, and whether the pod leads this group. id is empty for a pod that shares
-// no claim.
+// follows returns the id of the group that the pod must run with, and whether the pod leads this group. The id is empty for a pod that
+// shares no claim.
 func (g deviceGroups) follows(pod *corev1.Pod) (id string, leads bool) {
 	of := g[pod]
 	if of == nil {

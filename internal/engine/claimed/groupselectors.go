@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// selectors returns the node selectors of all pods of the group, because each pod must go to a node that all of them select. Equal
+// selectors returns the node selectors of all pods of the group, because all pods must run on a node that meets all these selectors. Equal
 // selectors are listed once.
 func (g *deviceGroup) selectors() []*corev1.NodeSelector {
 	var out []*corev1.NodeSelector
@@ -27,7 +27,7 @@ func (g *deviceGroup) selectors() []*corev1.NodeSelector {
 	return out
 }
 
-// selectorOf selects the nodes with these labels.
+// selectorOf returns a selector for the nodes with these labels.
 func selectorOf(of map[string]string) *corev1.NodeSelector {
 	var term corev1.NodeSelectorTerm
 	for _, key := range sets.List(sets.KeySet(of)) {

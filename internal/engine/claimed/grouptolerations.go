@@ -6,7 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Tolerations returns the pod's tolerations. If other pods follow it, it returns the tolerations that all of them have in common.
+// Tolerations returns the pod's tolerations. If the pod leads a group, it returns the tolerations that all pods of the group have in
+// common.
 func (x *Index) Tolerations(pod *corev1.Pod) []corev1.Toleration {
 	if x.Claims != nil {
 		if g := x.Claims.Groups[pod]; g != nil && g.leads(pod) {
@@ -16,7 +17,7 @@ func (x *Index) Tolerations(pod *corev1.Pod) []corev1.Toleration {
 	return pod.Spec.Tolerations
 }
 
-// tolerations returns tolerations for exactly the taints that each pod of the group tolerates.
+// tolerations returns tolerations for exactly the taints that every pod of the group tolerates.
 func (g *deviceGroup) tolerations() []corev1.Toleration {
 	all := g.pods[0].Spec.Tolerations
 	for _, pod := range g.pods[1:] {
@@ -41,8 +42,8 @@ func commonTolerations(a, b []corev1.Toleration) []corev1.Toleration {
 	return out
 }
 
-// commonToleration returns a toleration for the taints that both a and b tolerate. It returns false if no taint can match both, or if no
-// single toleration can express the result.
+// commonToleration returns a toleration for the taints that both a and b tolerate. It returns false if no taint can match both tolerations,
+// or if no single toleration can express the result.
 func commonToleration(a, b *corev1.Toleration) (corev1.Toleration, bool) {
 	if sameToleration(*a, *b) {
 		return *a, true
@@ -51,7 +52,7 @@ func commonToleration(a, b *corev1.Toleration) (corev1.Toleration, bool) {
 		return corev1.Toleration{}, false
 	}
 	both := *a
-	if both.Operator == corev1.TolerationOpExists { // a tolerates any value: use the value of b
+	if both.Operator == corev1.TolerationOpExists { // the first toleration (a) tolerates any value, so use the condition of the second (b)
 		both.Operator, both.Value = b.Operator, b.Value
 	} else if b.Operator != corev1.TolerationOpExists && !sameValue(a, b) {
 		return corev1.Toleration{}, false
@@ -65,7 +66,8 @@ func commonToleration(a, b *corev1.Toleration) (corev1.Toleration, bool) {
 	return both, true
 }
 
-// sameValue reports whether both tolerations have the same condition on the value. Comparisons with different numbers are not joined.
+// sameValue reports whether both tolerations have the same condition on the value. It returns false for comparisons with different numbers,
+// even if one implies the other.
 func sameValue(a, b *corev1.Toleration) bool {
 	operator := func(t *corev1.Toleration) corev1.TolerationOperator {
 		if t.Operator == "" {
@@ -76,7 +78,7 @@ func sameValue(a, b *corev1.Toleration) bool {
 	return operator(a) == operator(b) && a.Value == b.Value
 }
 
-// sameToleration reports whether both tolerate the same taints. It ignores tolerationSeconds.
+// sameToleration reports whether both tolerations tolerate the same taints. It ignores tolerationSeconds.
 func sameToleration(a, b corev1.Toleration) bool {
 	return a.Key == b.Key && a.Effect == b.Effect && sameValue(&a, &b)
 }

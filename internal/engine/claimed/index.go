@@ -20,32 +20,32 @@ import (
 
 // Index contains the devices that pods claim, and the devices of nodes and instance types, as amounts of resources: see devices.Counts.
 type Index struct {
-	// table numbers the resources. matcher evaluates selectors; it may be nil.
+	// table has the index of each resource. matcher evaluates selectors. It may be nil.
 	table   *resources.Table
 	matcher devices.Matcher
 	Claims  *Claims
 	matches *devices.Matches
 	Kinds   *devices.Kinds
 	Counts  *devices.Counts
-	// needs is indexed by the result of Claims.key.
+	// needs has the needs of pods that claim devices. Its key is the result of Claims.key.
 	needs map[string]deviceNeeds
-	// extended lists the extended resources that devices also serve.
+	// extended lists the requested extended resources that devices can serve.
 	extended []extendedResource
 	classes  map[string]*resourcev1.DeviceClass
-	// OfTypes are the units of instance types. ofNodes are the units of nodes, by node name.
+	// OfTypes has the devices of instance types as units, by template. ofNodes has the devices of nodes as units, by node name.
 	OfTypes map[Template]devices.Units
 	ofNodes map[string]devices.Units
-	// ceilings are the upper bounds of types.
+	// ceilings has the upper bounds on the devices of instance types, by template.
 	ceilings map[Template]*devices.Ceiling
 	// further has the amounts of devices that the units of types and nodes don't count: see addFurther.
 	further furtherRoom
-	// Inventories and usages are the inputs from which the units were computed.
+	// Inventories and Usages are the inputs from which OfTypes and ofNodes were computed.
 	Inventories map[Template]*devices.Inventory
 	Usages      map[string]*devices.Usage
 	// until, typed and published are copied from deviceStock.
 	until            time.Time
 	typed, published map[string]bool
-	// Dims are the indexes of the device resources in table, ascending.
+	// Dims are the indexes of the device resources in the table of resources, in ascending order.
 	Dims []int
 }
 
@@ -94,7 +94,7 @@ func anyClaims(s *planning.Snapshot, r *likeness.Roster) bool {
 		slices.ContainsFunc(s.DaemonSets, func(set *appsv1.DaemonSet) bool { return likeness.ClaimsDevices(&set.Spec.Template.Spec) })
 }
 
-// resolve stores the claims of the pod in x.needs, or the reason why they can't be planned.
+// resolve stores the claims of the pod in x.needs, or the reason why the claims can't be planned.
 func (x *Index) resolve(s *planning.Snapshot, pod *corev1.Pod, matcher devices.Matcher) {
 	if !likeness.ClaimsDevices(&pod.Spec) {
 		return
@@ -151,7 +151,7 @@ func (x *Index) count(stock *deviceStock) {
 	x.Counts = devices.NewCounts(x.Kinds, all)
 }
 
-// AddNames adds the names of the device resources to into.
+// AddNames adds the names of the device resources to the set into.
 func (x *Index) AddNames(into map[corev1.ResourceName]struct{}) {
 	if x == nil {
 		return
@@ -197,8 +197,8 @@ func (x *Index) Text(pod *corev1.Pod) string {
 	return text
 }
 
-// Pins returns selectors for the nodes that can use the devices already allocated to the pod's claims. The pod must go to a node that all
-// of these select.
+// Pins returns selectors for the nodes that can use the devices already allocated to the pod's claims. The pod must run on a node that
+// meets all these selectors.
 func (x *Index) Pins(pod *corev1.Pod) []*corev1.NodeSelector {
 	if x.Claims == nil {
 		return nil
@@ -228,15 +228,16 @@ func (x *Index) AddTo(pod *corev1.Pod, requests []int64) error {
 	return nil
 }
 
-// AddDaemon adds the devices that a DaemonSet's pod claims to its requests. Claims that can't be planned are left out: the pod stays
-// pending.
+// AddDaemon adds the devices that a DaemonSet's pod claims to its requests. Claims that can't be planned are not added, because the pod
+// stays pending and uses no devices.
 func (x *Index) AddDaemon(pod *corev1.Pod, requests []int64) {
 	if x != nil {
 		_ = x.AddTo(pod, requests)
 	}
 }
 
-// add writes amounts of devices to the vector into. If over is set, it replaces the values there, otherwise it adds to them.
+// add writes amounts of devices to the vector into. If over is true, they replace the values in the vector. If it is false, they are added
+// to these values.
 func (x *Index) add(amounts, into []int64, over bool) {
 	for i, name := range x.Counts.Names() {
 		at, ok := x.table.At(resources.Devices(name))
@@ -250,7 +251,7 @@ func (x *Index) add(amounts, into []int64, over bool) {
 	}
 }
 
-// RoomOfType writes to into the number of devices of a new node of the type that is bought as the offering.
+// RoomOfType writes to the vector into the amounts of devices of a new node of the type that is bought as the offering.
 func (x *Index) RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64) {
 	if x == nil || len(it.Devices) == 0 && len(x.extended) == 0 {
 		return
@@ -260,14 +261,15 @@ func (x *Index) RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offe
 	if len(it.Devices) > 0 {
 		known, of := false, TemplateOf(it, o)
 		further = x.further.ofTypes[of]
-		if units, known = x.OfTypes[of]; !known { // a copied type has no entry: compute its units
+		if units, known = x.OfTypes[of]; !known { // a copied type has no entry, so compute its units
 			units = x.Kinds.Units(devices.NewUsage(Inventory(it, o)), nil, devices.NewMatches(x.matcher))
 		}
 	}
 	x.fill(units, further, func(_ corev1.ResourceName, at int) bool { return into[at] <= 0 }, into)
 }
 
-// MostOfType writes to into the upper bound on the devices of a new node of the type that is bought as the offering: see devices.Ceiling.
+// MostOfType writes to the vector into upper bounds on the amounts of devices of a new node of the type that is bought as the offering: see
+// devices.Ceiling.
 func (x *Index) MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64) {
 	if x == nil || len(it.Devices) == 0 && len(x.extended) == 0 {
 		return
@@ -275,7 +277,7 @@ func (x *Index) MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offe
 	ceiling := &devices.Ceiling{}
 	if len(it.Devices) > 0 {
 		known := false
-		if ceiling, known = x.ceilings[TemplateOf(it, o)]; !known { // a copied type has no entry: compute its ceiling
+		if ceiling, known = x.ceilings[TemplateOf(it, o)]; !known { // a copied type has no entry, so compute its ceiling
 			found := x.Kinds.Ceiling(devices.NewUsage(Inventory(it, o)), nil, devices.NewMatches(x.matcher))
 			ceiling = &found
 		}
@@ -285,8 +287,8 @@ func (x *Index) MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offe
 	x.add(x.Counts.Most(ceiling, have), into, true)
 }
 
-// RoomOfNode writes to free how many devices of the node are free. It uses the allocated claims, not the pods of the node. allocatable is
-// the node's allocatable.
+// RoomOfNode writes to the vector free the amounts of devices of the node that are free. It uses the allocated claims, not the pods of the
+// node. The parameter allocatable has the node's allocatable resources.
 func (x *Index) RoomOfNode(name string, allocatable corev1.ResourceList, free []int64) {
 	if x == nil {
 		return

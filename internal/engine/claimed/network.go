@@ -14,24 +14,25 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Some devices do not belong to one node: their ResourceSlice says that all nodes, or the nodes that match a selector, can use them. If
-// such a device is allocated, it is no longer free for any of these nodes. Such devices are not counted as devices of a node. So they are
+// Some devices do not belong to one node. Their ResourceSlice says that all nodes, or the nodes that match a selector, can use them. If
+// such a device is allocated, it is no longer free for any of these nodes. Such devices are not counted as devices of a node. They are
 // assigned to pods before any pod is placed, in the order of kube-scheduler's queue. A pod to which such devices are assigned must go to a
-// node that can use them, like a pod whose claims are already allocated. A pod for which no such devices are left stays pending. Only
-// requests get such devices that the devices of no single node, existing or new, could meet. Only devices are assigned that no other
-// request could take.
+// node that can use them, like a pod whose claims are already allocated. A pod for which no such devices are left stays pending. Such
+// devices are assigned only to requests that the own devices of no existing or new node could meet. A device is assigned only if no request
+// for a node's own devices could take it.
 
-// deviceNetwork contains the devices that several nodes can use, and the pods that get some of them.
+// deviceNetwork contains the devices that several nodes can use (network devices), and the pods that get such devices.
 type deviceNetwork struct {
 	inventory *devices.Inventory
 	usage     *devices.Usage
 	matches   *devices.Matches
-	// evaluates means that selectors can be evaluated. If it is false, Index.resolve refuses claims with selectors.
+	// evaluates means that selectors can be evaluated, because there is a Matcher. If it is false, Index.resolve refuses claims with
+	// selectors.
 	evaluates bool
 	stock     *deviceStock
-	// shares is indexed by pod.
+	// shares has, for each pod that claims network devices, the result of the assignment.
 	shares map[*corev1.Pod]networkShare
-	// contested says, by index in the inventory, which devices could also be taken by requests for a node's own devices.
+	// contested says, by index in the inventory, whether requests for a node's own devices could also take the network device.
 	contested []bool
 }
 
@@ -74,7 +75,7 @@ func newDeviceNetwork(s *planning.Snapshot, stock *deviceStock, matches *devices
 	return n
 }
 
-// split divides the claims into those that a node's own devices meet and those that network devices meet.
+// split divides the claims into claims that a node's own devices meet and claims that network devices meet.
 func (n *deviceNetwork) split(claims []*devices.Claim) (ofNode, ofMany []*devices.Claim, err error) {
 	for _, c := range claims {
 		if !n.evaluates && c.Selects() {
@@ -110,7 +111,7 @@ func (n *deviceNetwork) ofNode(c *devices.Claim, request int) bool {
 		slices.ContainsFunc(n.stock.nodes, func(name string) bool { return about(n.stock.ofNodes[name].Inventory()) })
 }
 
-// contest marks as contested the network's devices that the claims in ofNode could take.
+// contest marks network devices as contested if the given claims for a node's own devices could take them.
 func (n *deviceNetwork) contest(ofNode []*devices.Claim) {
 	for _, c := range ofNode {
 		if !n.evaluates && c.Selects() {
@@ -142,7 +143,7 @@ func comparePlaceholders(a, b networkUser) int {
 	return 1
 }
 
-// share assigns devices to the pods of the roster.
+// share assigns network devices to the pods of the roster.
 func (n *deviceNetwork) share(r *likeness.Roster, c *Claims, terms match.Terms) {
 	type parts struct {
 		ofMany []*devices.Claim
@@ -184,7 +185,8 @@ func (n *deviceNetwork) share(r *likeness.Roster, c *Claims, terms match.Terms) 
 	}
 }
 
-// kept returns the share of a running pod: after the pod is removed, its successor can use the same devices.
+// kept returns the share of a running pod. It has the devices that the pod uses now, because the pod's successor can use them after the
+// pod's removal.
 func (n *deviceNetwork) kept(pod *corev1.Pod, c *Claims) networkShare {
 	var out networkShare
 	for i := range pod.Spec.ResourceClaims {
@@ -202,7 +204,7 @@ func (n *deviceNetwork) kept(pod *corev1.Pod, c *Claims) networkShare {
 	return out
 }
 
-// give assigns devices to the pod, at the first place where the pod may run and enough devices are free.
+// give assigns network devices to the pod, at the first place (a set of nodes) where the pod may run and enough devices are free.
 func (n *deviceNetwork) give(u *networkUser, places []devices.Place, terms match.Terms) networkShare {
 	if len(places) == 0 {
 		if len(n.inventory.Places(func(int) bool { return false })) == 0 {
@@ -263,8 +265,8 @@ func mayBeAt(pod *corev1.Pod, at *corev1.NodeSelector, terms match.Terms) bool {
 	})
 }
 
-// of returns the claims that a node's own devices must meet. Without a network these are all claims. The error says why the pod gets no
-// devices of the network.
+// of returns the claims that a node's own devices must meet. If n is nil, these are all claims. The error says why the pod gets no network
+// devices.
 func (n *deviceNetwork) of(pod *corev1.Pod, claims []*devices.Claim) ([]*devices.Claim, error) {
 	if n == nil {
 		return claims, nil

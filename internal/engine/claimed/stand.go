@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// noteStart lowers until to the time by which n's drivers must have published its devices, if n is so new that they may still be starting.
-// If until is zero, it sets until to that time.
+// noteStart considers the time by which the drivers of the node n must have published its devices. If n is so new that its drivers may
+// still be starting, and this time is before k.until or k.until is zero, noteStart sets k.until to it.
 func (k *deviceStock) noteStart(n *planning.Node, now time.Time) {
 	if !driversStart(n, now) {
 		return
@@ -26,13 +26,13 @@ func (k *deviceStock) noteStart(n *planning.Node, now time.Time) {
 	}
 }
 
-// Stand reports whether the index is still valid for a later snapshot with the same claims, classes and slices. Validity depends on the
-// snapshot's time.
+// Stand reports whether the index is still valid for a later snapshot with the same claims, classes and slices. The index becomes invalid
+// at the time x.until.
 func (x *Index) Stand(s *planning.Snapshot) bool {
 	return x == nil || x.until.IsZero() || s.Time.Before(x.until)
 }
 
-// Concerns reports whether the pod asks for devices, or for a resource that devices could serve.
+// Concerns reports whether the pod claims devices, or requests a resource that devices could serve.
 func (x *Index) Concerns(pod *corev1.Pod) bool {
 	if likeness.ClaimsDevices(&pod.Spec) {
 		return true
@@ -49,7 +49,7 @@ func (x *Index) Concerns(pod *corev1.Pod) bool {
 	return false
 }
 
-// Has reports whether the node has devices, or will have some.
+// Has reports whether the node has devices, or will have devices according to its instance type.
 func (x *Index) Has(n *planning.Node) bool {
 	if x == nil {
 		return false
@@ -61,7 +61,7 @@ func (x *Index) Has(n *planning.Node) bool {
 	return x.typed[view.Labels[corev1.LabelInstanceTypeStable]]
 }
 
-// Reads returns the index in the form that classes of pods use.
+// Reads returns the index as the interface with which package podclass reads it.
 func (x *Index) Reads() podclass.Devices {
 	if x == nil {
 		return nil
@@ -69,13 +69,13 @@ func (x *Index) Reads() podclass.Devices {
 	return x
 }
 
-// Needed reports whether requests include devices.
+// Needed reports whether the requests include device resources.
 func (x *Index) Needed(requests []int64) bool {
 	return slices.ContainsFunc(x.Dims, func(at int) bool { return requests[at] > 0 })
 }
 
-// ChoiceText returns a text which says that this number of equal pods get an alternative other than the first on new nodes of the named
-// type, and why.
+// ChoiceText returns a text about equal pods that do not get the first alternative of their claim on new nodes of the named type. The text
+// has the number of pods and the reason.
 func (x *Index) ChoiceText(c *devices.Choice, name string, pods int32) string {
 	why := "no instance type has an earlier one"
 	for _, better := range x.OfTypes {

@@ -19,10 +19,10 @@ import (
 
 // deviceStock lists the devices of nodes, with the claims that use them, and the devices of instance types.
 type deviceStock struct {
-	// types are the templates of instance types, each once.
+	// types are the distinct templates of instance types.
 	types   []Template
 	ofTypes map[Template]*devices.Inventory
-	// nodes are the names of nodes with devices. ofNodes has the usage of each.
+	// nodes are the names of nodes with devices. ofNodes has the usage of each node's devices, by node name.
 	nodes   []string
 	ofNodes map[string]*devices.Usage
 	// until is the earliest time at which a node's drivers must have published their devices, or zero if no node waits for its drivers.
@@ -31,8 +31,9 @@ type deviceStock struct {
 	typed, published map[string]bool
 }
 
-// Template identifies the devices that instances of a type publish if they are bought as certain offerings. Its fields are the type's first
-// device pool, which copies of the type share, and the values that attributes are bound to, as returned by market.BoundText.
+// Template identifies the devices that instances of a type publish if they are bought as certain offerings. The field pool is the type's
+// first device pool, which copies of the type share. The field bound has the values that attributes are bound to, as returned by
+// market.BoundText.
 type Template struct {
 	pool  *cloudprovider.DevicePool
 	bound string
@@ -80,8 +81,8 @@ func (k *deviceStock) addType(it *cloudprovider.InstanceType, o *cloudprovider.O
 	}
 }
 
-// addNodes reads the slices of single nodes, and finds the claims to which their devices are allocated. For slices of several nodes see
-// deviceNetwork.
+// addNodes reads the ResourceSlices of single nodes, and finds the claims to which their devices are allocated. For ResourceSlices of
+// several nodes see deviceNetwork.
 func (k *deviceStock) addNodes(s *planning.Snapshot, types map[string]*cloudprovider.InstanceType) {
 	slicesOf := map[string][]*resourcev1.ResourceSlice{}
 	type pool struct{ driver, name string }
@@ -122,8 +123,8 @@ func (k *deviceStock) addNodes(s *planning.Snapshot, types map[string]*cloudprov
 	}
 }
 
-// driverStart is the time that a driver may take to publish the devices of a new node. Until then, the devices of the instance type are
-// counted. Otherwise another node would be launched for the pods that wait for the devices of this node.
+// driverStart is the time that a driver may take to publish the devices of a new node. For this time, the devices of the instance type are
+// counted. Without them, another node would be launched for the pods that wait for the devices of this node.
 const driverStart = 10 * time.Minute
 
 // driversStart reports whether the node is so new that its drivers may not have published devices yet.
@@ -131,7 +132,8 @@ func driversStart(n *planning.Node, now time.Time) bool {
 	return n.Object != nil && !n.Object.CreationTimestamp.IsZero() && now.Sub(n.Object.CreationTimestamp.Time) < driverStart
 }
 
-// TemplateSlices returns the slices that drivers will publish on the named node, except for drivers that already have slices there.
+// TemplateSlices returns the ResourceSlices that drivers will publish for the named node. It omits drivers that already have ResourceSlices
+// in the list there.
 func TemplateSlices(pools []cloudprovider.DevicePool, node string, there []*resourcev1.ResourceSlice) []*resourcev1.ResourceSlice {
 	all := true
 	var out []*resourcev1.ResourceSlice

@@ -9,5 +9,5 @@
 // The method: kube-scheduler and the DaemonSet controller use the pod after admission, with its required node affinity, node selector and
 // tolerations. So the newest existing pod is more precise than the template. Each alternative of the affinity is examined separately.
 //
-// The cost: a pass over the DaemonSets' pods, and for each alternative an AND of bit sets for each label that it asks about.
+// The cost: a pass over the DaemonSets' pods, and for each alternative an AND of bit sets for each label that the alternative uses.
 package daemonset

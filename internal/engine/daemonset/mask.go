@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// Mask says on which of the nodes that can be bought a DaemonSet would run. It is the union over the DaemonSet's alternatives; each has a
-// set of variants and a set of slots.
+// Mask says on which of the nodes that can be bought a DaemonSet would run. It is the union over the alternatives of the DaemonSet's node
+// affinity. Each alternative has a set of variants (instance types) and a set of slots (zones and capacity types).
 type Mask struct {
 	Set      *Set
 	Number   int32        // of the DaemonSet
@@ -18,7 +18,7 @@ type Mask struct {
 	Slots    []bitset.Set // per alternative
 }
 
-// RunsAt reports whether the DaemonSet has a pod on the variant bought in the slot.
+// RunsAt reports whether the DaemonSet has a pod on a node of the variant that is bought in the slot.
 func (d *Mask) RunsAt(variant, slot int) bool {
 	for i := range d.Variants {
 		if d.Variants[i].Has(variant) && d.Slots[i].Has(slot) {

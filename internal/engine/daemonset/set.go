@@ -18,12 +18,12 @@ type Set struct {
 	Class       int32
 	Requests    []int64
 	Tolerations []corev1.Toleration
-	// Terms are the alternatives of the pod's node selector and required node affinity; preferences are ignored.
+	// Terms are the alternatives of the pod's node selector and required node affinity. Preferences are ignored.
 	Terms []match.Needs
 }
 
-// Representative returns the newest pod of the set, or a pod made from the template if the set has no pod. The newest pod gets the
-// template's required node affinity, because its own was narrowed to its node.
+// Representative returns the newest pod of the set, or a pod made from the template if the set has no pod. The result has the template's
+// required node affinity, because the affinity of an existing pod selects only the pod's own node.
 func Representative(set *appsv1.DaemonSet, newest map[types.UID]*corev1.Pod) *corev1.Pod {
 	template := &set.Spec.Template
 	if pod := newest[set.UID]; pod != nil && set.UID != "" {
@@ -90,8 +90,8 @@ func (d *Set) BelongsOn(labels requirements.Set, taints []corev1.Taint) bool {
 	return match.Untolerated(d.Tolerations, taints, true) == nil && match.AnyMetBy(d.Terms, labels)
 }
 
-// Standing returns the pods of a node from which the pods of their DaemonSets can be predicted. Pods that are being deleted are left out,
-// because their DaemonSet may have changed since they were created.
+// Standing returns the DaemonSet pods of a node from which the future pods of their DaemonSets can be predicted. It omits pods that are
+// being deleted, because their DaemonSet may have changed since they were created.
 func Standing(pods []*corev1.Pod) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range pods {
@@ -103,7 +103,7 @@ func Standing(pods []*corev1.Pod) []*corev1.Pod {
 }
 
 // Newest returns the newest pod of each DaemonSet, by the DaemonSet's UID. Existing pods are used because admission may have changed them.
-// All pods in the lists belong to DaemonSets.
+// All pods in the lists must belong to DaemonSets.
 func Newest(lists [][]*corev1.Pod) map[types.UID]*corev1.Pod {
 	out := map[types.UID]*corev1.Pod{}
 	for _, pods := range lists {

@@ -9,7 +9,7 @@ import (
 // Source is a set of devices that a node can use: its own devices, the devices of the network, or the devices that its instance type will
 // publish.
 type Source struct {
-	// Usage records which devices of the source are allocated. Two sources must not share a Usage.
+	// Usage records which devices of the source are allocated. Each source must have a different Usage.
 	Usage *Usage
 	// Reach says which devices of the source the node can use.
 	Reach *Reach
@@ -18,7 +18,7 @@ type Source struct {
 // MaxSteps is the number of devices that one allocation tries before it gives up.
 const MaxSteps = 20000
 
-// Result is a device allocated to a request.
+// Result is a device that is allocated to a request.
 type Result struct {
 	// Claim is the claim's index in the list that was given to Allocate.
 	Claim int
@@ -26,7 +26,7 @@ type Result struct {
 	Request string
 	ID      ID
 	Admin   bool
-	// Release needs source, device and amounts to return the device.
+	// source, device and amounts say what Release must return to the usages.
 	source  int
 	device  int32
 	amounts []int64
@@ -79,8 +79,8 @@ func (a *Allocation) Of(claim int) resourcev1.DeviceAllocationResult {
 }
 
 // Allocate finds devices for all claims together. If that is impossible, it returns the reason and does not change the usages of the
-// sources. If there are several solutions, it returns the one that kube-scheduler finds first: it searches requests in their order,
-// alternatives in order of preference, devices by pool and slice.
+// sources. If there are several solutions, it returns the solution that kube-scheduler finds first. So it searches requests in their order,
+// alternatives in the order of preference, and devices by pool and slice.
 func Allocate(sources []Source, claims []*Claim, m *Matches) (*Allocation, *Miss) {
 	s := &search{sources: sources, claims: claims, matches: m, steps: MaxSteps}
 	if miss := s.prepare(); miss != nil {

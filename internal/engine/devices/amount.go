@@ -6,10 +6,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// most is the largest amount, in thousandths, so that sums of a few hundred amounts fit into int64. It corresponds to more than 4,000 TiB.
+// most is the largest amount that this package uses, in thousandths. With this limit, sums of a few hundred amounts fit into int64. The
+// limit corresponds to more than 4,000 TiB.
 const most = 1 << 52
 
-// down converts a quantity to thousandths, rounded down; larger amounts become most.
+// down converts a quantity to thousandths, rounded down. Amounts above the constant most become this constant.
 func down(q resource.Quantity) int64 {
 	n := up(q)
 	if n > -most && n < most && resource.NewMilliQuantity(n, q.Format).Cmp(q) > 0 {
@@ -18,7 +19,7 @@ func down(q resource.Quantity) int64 {
 	return n
 }
 
-// up converts a quantity to thousandths, rounded up; larger amounts become most.
+// up converts a quantity to thousandths, rounded up. Amounts above the constant most become this constant.
 func up(q resource.Quantity) int64 {
 	switch f := q.AsApproximateFloat64() * 1000; {
 	case f >= most:
@@ -31,7 +32,7 @@ func up(q resource.Quantity) int64 {
 	return q.MilliValue()
 }
 
-// quantity converts an amount in thousandths to a quantity with the format of like.
+// quantity converts an amount in thousandths to a quantity with the format of the quantity like.
 func quantity(n int64, like resource.Quantity) resource.Quantity {
 	if n%1000 == 0 {
 		return *resource.NewQuantity(n/1000, like.Format)

@@ -7,8 +7,8 @@ import (
 )
 
 // answers caches the results of a Matcher by the device properties that an expression can see. Expressions rarely read attributes that
-// differ from device to device, such as UUIDs. So if an expression reads only attributes that it names, it is evaluated once for all
-// devices with the same values of these attributes.
+// differ from device to device, such as UUIDs. So if an expression reads only attributes whose names it contains, it is evaluated once for
+// all devices with the same values of these attributes.
 type answers struct {
 	matcher Matcher
 	known   map[answerKey]answer
@@ -27,7 +27,7 @@ func newAnswers(m Matcher) *answers {
 	return &answers{matcher: m, known: map[answerKey]answer{}, named: map[string]map[string]bool{}}
 }
 
-// ask returns the matcher's verdict on the device.
+// ask returns the result of the matcher for the expression and the device.
 func (a *answers) ask(expression string, d *device) (bool, error) {
 	key := answerKey{expression, a.seen(expression, d)}
 	known, ok := a.known[key]

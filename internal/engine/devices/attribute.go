@@ -43,8 +43,8 @@ func valueOf(a resourcev1.DeviceAttribute) value {
 	return value{}
 }
 
-// attribute returns the value of the attribute with the given full name (domain/id). A device may omit the domain if the domain is the name
-// of its driver.
+// attribute returns the value of the attribute with the given full name (domain/id). A device may omit the domain in the names of its
+// attributes if the domain is the name of its driver.
 func (d *device) attribute(name string) value {
 	if a, ok := d.object.Attributes[resourcev1.QualifiedName(name)]; ok {
 		return valueOf(a)

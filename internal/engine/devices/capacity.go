@@ -51,8 +51,8 @@ func policyOf(p *resourcev1.CapacityRequestPolicy) *policy {
 	return out
 }
 
-// consumed returns the amount that a request takes. wanted is nil if the request asks for no amount. It returns false if no such amount can be
-// allocated.
+// consumed returns the amount of the capacity that a request takes. wanted is nil if the request asks for no amount. consumed returns false
+// if no suitable amount can be allocated.
 func (c *capacity) consumed(wanted *int64) (int64, bool) {
 	p := c.policy
 	if wanted == nil {
@@ -113,7 +113,7 @@ func (p *policy) allows(n int64) bool {
 }
 
 // consumption returns the amounts that a request alternative takes of a device's capacities, in the order of the capacities. It returns
-// false if the device can't meet the request even when unused.
+// false if the device has too little capacity for the alternative even when it is unused.
 func (d *device) consumption(wanted map[resourcev1.QualifiedName]int64) ([]int64, bool) {
 	found := 0
 	out := make([]int64, len(d.capacity))

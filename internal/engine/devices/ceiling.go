@@ -5,20 +5,23 @@ import (
 )
 
 // Ceiling is an upper bound on how many requests the devices of a node can serve. Units never count more devices than can be allocated
-// together; a ceiling never counts fewer devices than some set of claims could get. Upper bounds on how many pods nodes can hold must use
-// ceilings. If no devices compete with each other, units and ceiling are equal.
+// together. A ceiling never counts fewer devices than some set of claims could get. Upper bounds on the number of pods on a node must use
+// ceilings. If no devices compete with each other, the amounts of units and ceiling are equal.
 type Ceiling struct {
-	// by counts the devices that are not shared and use no counters, by the set of kinds that each device could serve.
+	// by is for devices that are not shared and use no counters. It has, for each set of kinds, the number of devices that could serve
+	// exactly these kinds.
 	by map[kindSet]int64
-	// groups has a group for each set of devices that use the same counters, and one for each shared device.
+	// groups has a group for each set of devices that use the same counters, and a group for each shared device.
 	groups counterGroups
-	// present says, for each presence, whether a node may meet it.
+	// present says, for each element of Kinds.presences, whether the node may have the required devices.
 	present []bool
-	// least is, for each varied kind, the smallest number of devices that a request takes, or 0 if no request can be met.
+	// least has, for each varied kind (see kind.varied), the smallest number of devices that a request takes. It has no entry if no request
+	// can be met.
 	least map[int]int64
 }
 
-// manyShares is the count of a shared device that any number of claims can use: it exceeds the number of pods on a node.
+// manyShares is the number of claims that is assumed for a shared device that any number of claims can use. It exceeds the number of pods
+// on a node.
 const manyShares = 1 << 20
 
 // ceilingOf holds the state while the ceiling of one node is computed.
@@ -28,8 +31,8 @@ type ceilingOf struct {
 	inv     *Inventory
 	reach   *Reach
 	matches *Matches
-	// sets has, for each device, the kinds that it could serve. least has, for each device and kind, the smallest amount of each capacity
-	// that a request takes.
+	// sets has, for each device, the kinds that it could serve. least has, for each shared device and kind, the smallest amount of each
+	// capacity that a request of the kind takes.
 	sets  []kindSet
 	least []map[int][]int64
 	out   Ceiling
@@ -57,7 +60,8 @@ func (k *Kinds) Ceiling(u *Usage, reach *Reach, m *Matches) Ceiling {
 	return c.out
 }
 
-// mayBeMet is like met, but ignores devices for which a selector can't be evaluated: kube-scheduler may never evaluate it for them.
+// mayBeMet is like met, but ignores devices for which a selector can't be evaluated, because kube-scheduler may never evaluate the selector
+// for them.
 func (p *presence) mayBeMet(inv *Inventory, reach *Reach, m *Matches) bool {
 	matching, n := m.of(inv, p.alternative), 0
 	for i := range matching.verdicts {
@@ -68,7 +72,7 @@ func (p *presence) mayBeMet(inv *Inventory, reach *Reach, m *Matches) bool {
 	return n >= p.count
 }
 
-// mark adds the kind to the set of each free device that could serve it through the alternative.
+// mark adds the kind to the set of each free device that could serve the kind by the given alternative.
 func (c *ceilingOf) mark(at int, a *alternative) {
 	matching := c.matches.of(c.inv, a)
 	var free []int32
@@ -86,7 +90,7 @@ func (c *ceilingOf) mark(at int, a *alternative) {
 		return
 	}
 	if x := &c.list[at]; len(free) == 0 || (x.varied || x.bundle != "") && len(free) < a.wantedAtLeast() {
-		return // too few devices: a request can't get a device twice, and all requests of a kind that is varied or in a bundle need this number
+		return // too few devices, because all requests of a kind that is varied or in a bundle need wantedAtLeast different devices
 	}
 	takes := int64(a.count)
 	if a.all {
@@ -103,8 +107,8 @@ func (c *ceilingOf) mark(at int, a *alternative) {
 	}
 }
 
-// lessen lowers each entry of least[i][at] to the corresponding entry of amounts, if that is smaller. least[i][at] has the smallest amounts
-// that a request of the kind takes of the shared device i.
+// lessen lowers each entry of least[i][at] to the corresponding entry of amounts, if that entry is smaller. least[i][at] has the smallest
+// amounts that a request of the kind takes of the shared device i.
 func (c *ceilingOf) lessen(i int32, at int, amounts []int64) {
 	if c.least[i] == nil {
 		c.least[i] = map[int][]int64{}
@@ -119,9 +123,9 @@ func (c *ceilingOf) lessen(i int32, at int, amounts []int64) {
 	}
 }
 
-// constrain removes the kind from devices that constraints of its claim always exclude. These are devices without the attribute. If values
-// must match and the kind is not varied, a device is also excluded if too few devices for one request have the same value. Equal claims may
-// still have different values on one node, so several values can remain.
+// constrain removes the kind from the sets of devices that constraints of its claim always exclude. These are devices without the
+// constraint's attribute. If values must match and the kind is not varied, devices are also excluded if too few devices for one request
+// have their value. Equal claims may have different values on one node, so devices with several values can remain.
 func (c *ceilingOf) constrain(at int) {
 	x := &c.list[at]
 	if x.bundle == "" {
@@ -147,7 +151,8 @@ func (c *ceilingOf) constrain(at int) {
 	}
 }
 
-// collect fills c.out: by counts the devices that are not shared and use no counters, and groups has all others.
+// collect writes the devices to c.out. Devices that are not shared and use no counters are counted in the field by. All other devices are
+// added to the field groups.
 func (c *ceilingOf) collect() {
 	var partitions, shared []int
 	for i, set := range c.sets {
@@ -168,7 +173,7 @@ func (c *ceilingOf) collect() {
 }
 
 // sharedOf represents a shared device as a group of devices that use its capacities. For each kind, the group has as many devices as fit if
-// each takes the least amount that a request of this kind takes. It ignores counters that the device may use.
+// each of them takes the smallest amounts that a request of this kind takes. The method ignores counters that the shared device may use.
 func (c *ceilingOf) sharedOf(i int) counterGroup {
 	g := counterGroup{left: c.u.capacitiesLeft(i)}
 	for _, at := range sortedKeys(c.least[i]) {
@@ -192,7 +197,7 @@ func (c *ceilingOf) sharedOf(i int) counterGroup {
 	return g
 }
 
-// of returns the largest number of devices that requests of the kinds in set can get.
+// of returns the largest number of devices that requests of the kinds in the given set can get.
 func (c *Ceiling) of(set kindSet) int64 {
 	sum := int64(0)
 	for mask, n := range c.by {
@@ -203,8 +208,8 @@ func (c *Ceiling) of(set kindSet) int64 {
 	return min(sum+c.groups.of(set), Many)
 }
 
-// weigh returns the largest total weight of devices that can be allocated together. Each device has the weight of the heaviest kind that it
-// could serve.
+// weigh returns the largest total weight of devices that can be allocated together. The weight of a device is the largest weight of the
+// kinds that it could serve.
 func (c *Ceiling) weigh(w *weighted) int64 {
 	return min(w.ofMasks(c.by)+c.groups.weigh(w), Many)
 }

@@ -1,15 +1,17 @@
 package devices
 
-// Choice is the alternative that a node can meet, for one request.
+// Choice is the first alternative of a request that a node can meet.
 type Choice struct {
 	// Claim and Request are the names of the claim and the request. Alternative is the name of the alternative that is met:
-	// request/subrequest. Place is the position of this alternative, from 1. Of is the number of alternatives.
+	// request/subrequest. Place is the position of this alternative among the alternatives of the request, from 1. Of is the number of
+	// these alternatives.
 	Claim, Request, Alternative string
 	Place, Of                   int
 	kind                        int
 }
 
-// Choices returns, in the order of kinds, the alternatives by which a node with the units meets the needs. First alternatives are left out.
+// Choices returns, in the order of kinds, the alternatives by which a node with the units meets the needs. It omits requests whose first
+// alternative is met.
 func (k *Kinds) Choices(n Needs, u Units) []Choice {
 	var out []Choice
 	for _, at := range sortedKeys(n.count) {
@@ -21,7 +23,7 @@ func (k *Kinds) Choices(n Needs, u Units) []Choice {
 	return out
 }
 
-// Betters reports whether a node with the units meets an earlier alternative than c.
+// Betters reports whether a node with the units meets an earlier alternative of the same request than c.
 func (c *Choice) Betters(u Units) bool {
 	i, known := u.choice[c.kind]
 	return known && i >= 0 && i+1 < c.Place

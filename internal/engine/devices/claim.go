@@ -26,20 +26,21 @@ type alternative struct {
 	// name is the name of the request, or request/subrequest.
 	name  string
 	class string
-	// selectors are the CEL expressions of the class and of the request: a device must meet all of them.
+	// selectors are the CEL expressions of the class and of the request. A device must meet all of them.
 	selectors []string
-	// asked is the requested number. count is asked, but at most one more than a claim can have.
+	// asked is the requested number of devices. count is the same number, but not more than maxOfClaim+1.
 	count, asked int
 	all, admin   bool
 	tolerations  []resourcev1.DeviceToleration
 	capacity     map[resourcev1.QualifiedName]int64
 }
 
-// constraint requires that all devices have the same value of an attribute or, if distinct is set, that each has a different value.
+// constraint is a condition on an attribute of the allocated devices: all devices must have the same value. If distinct is set, all devices
+// must have different values.
 type constraint struct {
 	attribute string
 	distinct  bool
-	// requests are the names of the requests that the constraint applies to; empty means all.
+	// requests are the names of the requests that the constraint applies to. An empty list means all requests.
 	requests []string
 }
 
@@ -49,13 +50,14 @@ func (c *constraint) concerns(r *request, a *alternative) bool {
 
 // Error says why a claim can't be allocated on any node.
 type Error struct {
-	// Claim is the name that NewClaim was given. Request is the name of the request; it is empty if the problem concerns the whole claim.
+	// Claim is the name that was passed to NewClaim. Request is the name of the request. It is empty if the problem concerns the whole
+	// claim.
 	Claim, Request string
 	// Problem is the end of a sentence that begins with the name of the request or the claim.
 	Problem string
 }
 
-// Error returns a sentence.
+// Error returns a sentence with the name of the claim or request, and the problem.
 func (e *Error) Error() string {
 	if e.Request == "" {
 		return fmt.Sprintf("claim %s %s", e.Claim, e.Problem)
@@ -127,7 +129,7 @@ func newAlternative(claim, name string, in *resourcev1.DeviceSubRequest, classes
 	switch in.AllocationMode {
 	case resourcev1.DeviceAllocationModeExactCount, "":
 		if a.count == 0 {
-			a.count, a.asked = 1, 1 // the API server's default
+			a.count, a.asked = 1, 1 // the API server's default is one device
 		}
 		if a.count < 0 {
 			return wrong("asks for %d devices", in.Count)
@@ -154,7 +156,7 @@ func newAlternative(claim, name string, in *resourcev1.DeviceSubRequest, classes
 	return a, nil
 }
 
-// Name returns the name that NewClaim was given.
+// Name returns the name that was passed to NewClaim.
 func (c *Claim) Name() string { return c.name }
 
 // Selects reports whether any request or its class has a selector. Selectors need a Matcher.

@@ -3,8 +3,8 @@ package devices
 import ()
 
 // constrain removes devices from the kinds of a bundle until any choice of the remaining devices meets the bundle's constraints. For an
-// attribute that must match, it keeps the devices with the best value (keepBest), or enough devices of each value for whole claims
-// (keepPerValue). For an attribute that must differ, it keeps one device for each value.
+// attribute that must be equal, it keeps the devices with the best value (keepBest), or enough devices of each value for whole claims
+// (keepPerValue). For an attribute that must differ, it keeps one device for each value (keepOneEach).
 func (n *nodeUnits) constrain(first int) {
 	claim := n.list[first].claim
 	for _, distinct := range []bool{false, true} {
@@ -33,8 +33,8 @@ func (n *nodeUnits) constrain(first int) {
 	}
 }
 
-// keepWith keeps the devices that have the attribute. This is enough if the constraint applies to a single device, because this device has
-// no second one to match or to differ from.
+// keepWith keeps the devices that have the constraint's attribute. This is enough if the constraint applies to a single device, because the
+// constraint then compares no two devices.
 func (n *nodeUnits) keepWith(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	for i := range n.sets {
@@ -87,7 +87,8 @@ func (n *nodeUnits) keepPerValue(c *constraint, kinds []int) {
 	}
 }
 
-// byValue counts the devices for each kind by value of the attribute. order lists the values in the order of the devices.
+// byValue returns, for each value of the constraint's attribute, the number of devices for each kind. The result order lists the values in
+// the order of the devices.
 func (n *nodeUnits) byValue(c *constraint, kinds []int) (counts map[value]map[int]int, order []value) {
 	of := bitsOf(kinds)
 	counts = map[value]map[int]int{}
@@ -109,7 +110,7 @@ func (n *nodeUnits) byValue(c *constraint, kinds []int) (counts map[value]map[in
 	return counts, order
 }
 
-// claimsOf returns the number of claims for which the devices are enough. have has the number of devices by kind.
+// claimsOf returns the number of claims for which the devices are enough. The parameter have has the number of devices by kind.
 func (n *nodeUnits) claimsOf(have map[int]int, kinds []int) int {
 	claims := manyUnits
 	for _, at := range kinds {
@@ -118,8 +119,8 @@ func (n *nodeUnits) claimsOf(have map[int]int, kinds []int) int {
 	return claims
 }
 
-// concerned reports whether the kind is in the bundle and the constraint applies to its chosen alternative, or to its first alternative if
-// no alternative was chosen.
+// concerned reports whether the kind is in the bundle and the constraint applies to the kind's chosen alternative. If no alternative was
+// chosen, it checks the first alternative.
 func (n *nodeUnits) concerned(at int, bundle string, c *constraint) bool {
 	x := &n.list[at]
 	a := x.alternatives[0]
@@ -129,7 +130,7 @@ func (n *nodeUnits) concerned(at int, bundle string, c *constraint) bool {
 	return x.bundle == bundle && c.concerns(x.request, a)
 }
 
-// keepOneEach keeps one device for each value of the attribute, and marks it in once.
+// keepOneEach keeps one device for each value of the attribute, and marks this device in n.once.
 func (n *nodeUnits) keepOneEach(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	seen := map[value]bool{}
@@ -147,7 +148,7 @@ func (n *nodeUnits) keepOneEach(c *constraint, kinds []int) {
 	}
 }
 
-// keepBest keeps the devices with the value that the most claims could have.
+// keepBest keeps the devices with one value of the attribute: the value whose devices are enough for the most claims.
 func (n *nodeUnits) keepBest(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	counts, order := n.byValue(c, kinds)
