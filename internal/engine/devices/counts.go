@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Counts turns devices into countable resources. Each resource represents a set of kinds. A pod's need of it is the number of devices of
-// these kinds that the pod needs. A node's amount of it is the number of its units that could serve one of these kinds. Claims fit a node
-// if and only if they fit in each of these resources (Hall's theorem on assignments). Sets whose condition follows from other sets are
-// omitted. Two kinds without a common device are separate resources. If a kind is a special case of another, the two resources are
-// "special" and "any".
+// Counts converts devices to countable resources. Each resource represents a set of kinds. A pod's need of the resource is the number of
+// devices of these kinds that the pod needs. A node's amount of the resource is the number of its units that could serve one of these
+// kinds. Claims fit a node if and only if they fit in each of these resources (Hall's theorem on assignments). Sets whose condition follows
+// from other sets are omitted. Two kinds without a common device are separate resources. If one kind is a special case of another kind, the
+// two resources are "special" and "any".
 //
 // A request of a varied kind takes a different number of devices on each node, but a pod's needs must be equal on all nodes. So the need is
-// the largest number, the kind's weight. If the request takes fewer devices on a node, the difference is added to the node's amount. This
-// is done in each set with a varied kind that the node can meet. With one such request the count is exact. For a pod without such a
-// request, only the sets without the kind matter. If there are several such requests on the node, the count is less than the number of
-// devices that could be allocated. For the set with only this kind, the amount is the need of all requests together that the node can meet,
-// or 0 if the node can meet none.
+// the largest of these numbers, the kind's weight. If the request takes fewer devices on a node, the difference is added to the node's
+// amount. This is done in each set with a varied kind that the node can meet. If the node has one request of a varied kind, the count is
+// exact. For a pod without such a request, only the sets without the kind matter. If the node has several such requests, the count is less
+// than the number of devices that could be allocated. For the set with only this kind, the amount is the need of all requests together that
+// the node can meet, or 0 if the node can meet none.
 //
 // Devices that use the same counters, such as a GPU and its partitions, can't all be allocated at once, even if they serve different kinds.
 // If several kinds compete for such devices, there are more resources (see shares). Claims that fit a node also fit in these resources, but
@@ -28,12 +28,14 @@ type Counts struct {
 	sets   []kindSet
 	shares []weighted
 	names  []string
-	// weights has, for each varied kind, the largest number of devices that a request takes on a known node. It is 1 for other kinds.
+	// weights has, for each varied kind (see kind.varied), the largest number of devices that a request takes on a known node. The weight
+	// of other kinds is 1.
 	weights []int64
 }
 
-// maxUnions limits the number of resources for overlapping kinds, in addition to one resource for each kind. Beyond this number the largest
-// unions are omitted. Without these unions, some impossible combinations of devices are noticed only when devices are allocated.
+// maxUnions is the largest number of resources for unions of overlapping kinds, in addition to one resource for each kind. If more unions
+// are necessary, the largest are omitted. Without these, some impossible combinations of devices are noticed only when devices are
+// allocated.
 const maxUnions = 64
 
 // Many means an unlimited amount.
@@ -126,7 +128,8 @@ func (k *Kinds) closed(set kindSet, masks []kindSet) kindSet {
 	return out
 }
 
-// weights computes, for each varied kind, the largest number of devices that a request takes on any of the nodes. It is 1 for other kinds.
+// weights computes, for each varied kind, the largest number of devices that a request takes on any of the nodes. The weight of other kinds
+// is 1.
 func (k *Kinds) weights(nodes []Units) []int64 {
 	out := make([]int64, len(k.list))
 	for at := range out {
@@ -164,7 +167,7 @@ func (c *Counts) name() {
 	}
 }
 
-// classesOf returns the names of the kinds' classes.
+// classesOf returns the names of the DeviceClasses of the kinds in the set, as one text.
 func (c *Counts) classesOf(set kindSet) string {
 	var classes []string
 	for at := range set.all {
@@ -176,13 +179,13 @@ func (c *Counts) classesOf(set kindSet) string {
 	return strings.Join(classes, "+")
 }
 
-// firstPresence returns the index of the first resource that represents a presence.
+// firstPresence returns the index of the first resource that represents an element of Kinds.presences.
 func (c *Counts) firstPresence() int { return len(c.sets) + len(c.shares) }
 
-// Names returns the names of the resources, each once.
+// Names returns the distinct names of the resources.
 func (c *Counts) Names() []string { return c.names }
 
-// Of converts needs to amounts, by resource.
+// Of converts the needs of a pod to an amount of each resource.
 func (c *Counts) Of(n Needs) []int64 {
 	out := make([]int64, len(c.names))
 	for i, set := range c.sets {
@@ -203,8 +206,8 @@ func (c *Counts) Of(n Needs) []int64 {
 	return out
 }
 
-// Room returns the amounts of a node with these units, by resource. plugins are the amounts of extended resources that device plugins
-// offer; if a plugin offers a resource, devices don't serve it.
+// Room returns the amounts of a node with these units, by resource. The parameter plugins has the amounts of extended resources that device
+// plugins offer. If a plugin offers a resource, devices don't serve it.
 func (c *Counts) Room(u Units, plugins map[string]int64) []int64 {
 	out := make([]int64, len(c.names))
 	plugged := kindSet{}
@@ -243,8 +246,8 @@ func (c *Counts) Room(u Units, plugins map[string]int64) []int64 {
 	return out
 }
 
-// pluggedIn returns the sum of the amounts that device plugins offer of the extended resources of w's kinds, each multiplied by the kind's
-// weight.
+// pluggedIn returns the total weight of the extended resources that device plugins offer. For each kind of w, the amount of its extended
+// resource is multiplied by the kind's weight.
 func (c *Counts) pluggedIn(w *weighted, plugins map[string]int64) int64 {
 	sum := int64(0)
 	for at := range w.kinds.all {
@@ -253,8 +256,8 @@ func (c *Counts) pluggedIn(w *weighted, plugins map[string]int64) int64 {
 	return sum
 }
 
-// meets returns how many requests of a varied kind a node with these units can meet. It returns 0 if a request takes more devices there
-// than on any known node.
+// meets returns how many requests of a varied kind a node with these units can meet. It returns 0 if a request takes more devices on this
+// node than on any known node.
 func (c *Counts) meets(u Units, at int) int64 {
 	if s := u.varied[at]; s.takes <= c.weights[at] {
 		return s.times

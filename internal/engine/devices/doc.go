@@ -11,6 +11,7 @@
 //	…
 //	allocation.Release()
 //
-// An Inventory and a Claim never change. A Usage records which devices of an Inventory are allocated; Allocate and Release change it and
-// undo each other. CEL is evaluated elsewhere: see Matcher. The number of steps of the search for devices is limited: see MaxSteps.
+// An Inventory and a Claim never change. A Usage records which devices of an Inventory are allocated. Allocate changes it, and Release
+// undoes this change. A Matcher, which the caller passes, evaluates CEL. The number of steps of the search for devices is limited: see
+// MaxSteps.
 package devices

@@ -12,22 +12,23 @@ type counterGroup struct {
 	parts []counterPart
 }
 
-// counterPart is a set of equal devices of a group. It has the kinds that each device could serve, the amounts of the group's counters that
-// each takes, and the number of devices.
+// counterPart is a set of equal devices of a group. It has the kinds that each device could serve, the amount of each of the group's
+// counters that each device takes, and the number of devices.
 type counterPart struct {
 	set   kindSet
 	takes []int64
 	count int64
 }
 
-// counterGroups are the groups of a node; equal groups are stored once.
+// counterGroups are the groups of a node. Equal groups are stored once, and times has the number of each.
 type counterGroups struct {
 	list  []counterGroup
 	times []int64
 }
 
-// groupsOf groups the devices with the indexes in list: devices that share counters, directly or through other devices, are in one group.
-// left has the remaining amount of each counter, and sets has the kinds that each device could serve.
+// groupsOf groups the devices whose indexes are in the list. Devices that share counters, directly or through other devices, are in one
+// group. The parameter left has the remaining amount of each counter. The parameter sets has, for each device, the kinds that it could
+// serve.
 func groupsOf(inv *Inventory, left []int64, sets []kindSet, list []int) counterGroups {
 	root := map[int32]int32{}
 	find := func(counter int32) int32 {
@@ -116,20 +117,21 @@ func (s *counterGroups) weigh(w *weighted) int64 {
 	return sum
 }
 
-// groupChoice is the best choice of devices of a group.
+// groupChoice is the choice of devices of a group that has the largest total weight.
 type groupChoice struct {
-	// weight is the total weight of the choice. had has the number of chosen devices of each part. known is false if there were too many
-	// combinations to search: then weight is only an upper bound.
+	// weight is the total weight of the choice. had has the number of chosen devices of each part. known is false if the search had too
+	// many combinations to try them all. In that case, weight is only an upper bound.
 	weight int64
 	had    []int64
 	known  bool
 }
 
-// maxGroupSteps limits the search for the best choice in a group. Beyond it, the answer is only an upper bound: see restOf.
+// maxGroupSteps is the largest number of steps in the search for the best choice in a group. If more steps would be necessary, the result
+// is only an upper bound: see restOf.
 const maxGroupSteps = 4096
 
-// most returns the choice of devices that can be allocated together and have the largest total weight. weigh returns the weight of a device
-// that could serve the kinds in set.
+// most returns the choice of devices that can be allocated together and have the largest total weight. The function weigh returns the
+// weight of a device that could serve the kinds in set.
 func (g *counterGroup) most(weigh func(set kindSet) int64) groupChoice {
 	s := groupSearch{left: slices.Clone(g.left), had: make([]int64, len(g.parts)), best: groupChoice{had: make([]int64, len(g.parts)), known: true}}
 	for i := range g.parts {
@@ -148,14 +150,14 @@ func (g *counterGroup) most(weigh func(set kindSet) int64) groupChoice {
 	return s.best
 }
 
-// heavyPart is a part with its index and the weight of each of its devices.
+// heavyPart is a part of a group, with its index in the group and the weight of each of its devices.
 type heavyPart struct {
 	*counterPart
 	at     int
 	weight int64
 }
 
-// density returns the weight of a device divided by the sum of the shares that it takes of the counters' remaining amounts.
+// density returns the weight of a device of the part, divided by the sum of the fractions that it takes of the counters' remaining amounts.
 func (g *counterGroup) density(p *heavyPart) float64 {
 	share := 0.0
 	for j, n := range p.takes {
@@ -164,8 +166,8 @@ func (g *counterGroup) density(p *heavyPart) float64 {
 	return float64(p.weight) / max(share, 1e-9)
 }
 
-// undominated removes a part with a single device if another part with a single device is never worse: the other part weighs at least as
-// much, takes at most as much of each counter, and can't be allocated together with the removed part.
+// undominated removes a part with a single device if another part with a single device is never worse. That is so if the other part weighs
+// at least as much, takes at most as much of each counter, and can't be allocated together with the removed part.
 func (g *counterGroup) undominated(parts []heavyPart) []heavyPart {
 	return slices.DeleteFunc(slices.Clone(parts), func(p heavyPart) bool {
 		return p.count == 1 && slices.ContainsFunc(parts, func(q heavyPart) bool {
@@ -185,7 +187,7 @@ func (g *counterGroup) dominates(q, p *heavyPart) bool {
 	return q.at != p.at && q.count == 1 && q.weight >= p.weight && !together
 }
 
-// compareProducts compares a·b with c·d; none of the factors is negative.
+// compareProducts compares a·b with c·d. No factor may be negative.
 func compareProducts(a, b, c, d int64) int {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	otherHigh, otherLow := bits.Mul64(uint64(c), uint64(d))
@@ -198,7 +200,7 @@ func compareProducts(a, b, c, d int64) int {
 	return 0
 }
 
-// groupSearch tries combinations of devices that can be allocated together.
+// groupSearch tries combinations of a group's devices that can be allocated together, to find the combination with the largest weight.
 type groupSearch struct {
 	parts []heavyPart
 	left  []int64
@@ -210,15 +212,15 @@ type groupSearch struct {
 	steps    int
 }
 
-// counterSum is a set of counters that are treated as one. It lists the parts by index, sorted by weight per unit of the sum, largest
-// first.
+// counterSum is a set of counters that are treated as one counter, their sum. The field order has the indexes of the parts, sorted by
+// descending weight per unit of the sum.
 type counterSum struct {
 	of    []int
 	takes []int64
 	order []int
 }
 
-// sortCounters sets counters. Each of its entries gives an upper bound: see by.
+// sortCounters sets the field counters. Each entry of this field gives an upper bound: see the method by.
 func (s *groupSearch) sortCounters() {
 	alike := map[int64][]int{}
 	for j, left := range s.left {
@@ -246,8 +248,8 @@ func (s *groupSearch) sumOf(counters []int) counterSum {
 	return out
 }
 
-// restOf returns an upper bound on the total weight of the devices that still fit, of the parts with index >= at. Each entry of counters
-// gives a bound; the lowest is returned.
+// restOf returns an upper bound on the total weight of the devices that still fit, considering only parts with index >= at. Each entry of
+// counters gives a bound. restOf returns the lowest of these bounds.
 func (s *groupSearch) restOf(at int) int64 {
 	most := int64(0)
 	for i := at; i < len(s.parts); i++ {
@@ -259,7 +261,7 @@ func (s *groupSearch) restOf(at int) int64 {
 	return most
 }
 
-// by returns the upper bound that c gives on the total weight that restOf limits.
+// by returns the upper bound of restOf that follows from the counters of c alone.
 func (s *groupSearch) by(c *counterSum, at int) int64 {
 	left := int64(0)
 	for _, j := range c.of {
@@ -283,8 +285,8 @@ func (s *groupSearch) by(c *counterSum, at int) int64 {
 	return sum
 }
 
-// from continues the search with part number at. have is the weight of the devices already chosen. Larger numbers of devices of a part are
-// tried first.
+// from continues the search with the part with index at. The parameter have is the total weight of the devices that are already chosen.
+// Larger numbers of devices of a part are tried first.
 func (s *groupSearch) from(at int, have int64) {
 	if have > s.best.weight {
 		s.best.weight = have

@@ -10,7 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// ID is the name of a device, unique in a cluster.
+// ID identifies a device. It is unique in a cluster.
 type ID struct{ Driver, Pool, Device string }
 
 // String is driver/pool/device.
@@ -21,27 +21,27 @@ type Inventory struct {
 	pools   []pool
 	devices []device
 	index   map[ID]int32
-	// counters has the amount of each counter, of all pools.
+	// counters has the amounts of the counters of all pools, by counter number.
 	counters []int64
-	// shapes is the number of devices that selectors can distinguish.
+	// shapes is the number of different devices, counting devices that selectors can't distinguish only once.
 	shapes int
 }
 
-// pool is the newest generation of one pool of one driver.
+// pool is the newest generation of one device pool of one driver.
 type pool struct {
 	driver, name string
-	// incomplete means that slices are missing: none of its devices can be allocated.
+	// incomplete means that ResourceSlices of the pool are missing. No device of an incomplete pool can be allocated.
 	incomplete bool
-	// invalid says what is wrong with the pool. No device of an invalid pool can be allocated.
+	// invalid says what is wrong with the pool, or is empty. No device of an invalid pool can be allocated.
 	invalid string
-	// slices are the slices of the newest generation, by name.
+	// slices are the ResourceSlices of the newest generation, sorted by name.
 	slices []*resourcev1.ResourceSlice
 	// late means that devices of the pool have binding conditions, which a pod must wait for before it is bound. Pools without binding
 	// conditions are tried first.
 	late bool
 }
 
-// device is one device of a valid and complete pool.
+// device is one device of a device pool that is valid and complete.
 type device struct {
 	id     ID
 	pool   int32
@@ -68,7 +68,8 @@ type where struct {
 	selector *corev1.NodeSelector
 }
 
-// NewInventory parses slices. The order of the list does not matter. Slices of older generations of a pool are ignored.
+// NewInventory makes an inventory of ResourceSlices. The order of the list does not matter. ResourceSlices of older generations of a pool
+// are ignored.
 func NewInventory(list []*resourcev1.ResourceSlice) *Inventory {
 	inv := &Inventory{index: map[ID]int32{}, pools: gather(list)}
 	texts := map[string]int32{}
@@ -88,7 +89,7 @@ func NewInventory(list []*resourcev1.ResourceSlice) *Inventory {
 	return inv
 }
 
-// gather returns the pools with their newest slices, in the order in which devices are tried.
+// gather returns the pools with their newest ResourceSlices, in the order in which the search tries their devices.
 func gather(list []*resourcev1.ResourceSlice) []pool {
 	type key struct{ driver, name string }
 	index := map[key]int{}
@@ -127,7 +128,7 @@ func gather(list []*resourcev1.ResourceSlice) []pool {
 	return pools
 }
 
-// check sets incomplete and invalid.
+// check sets the fields incomplete and invalid of the pool.
 func (p *pool) check() {
 	slices.SortFunc(p.slices, func(a, b *resourcev1.ResourceSlice) int { return cmp.Compare(a.Name, b.Name) })
 	p.incomplete = int64(len(p.slices)) != p.slices[0].Spec.Pool.ResourceSliceCount
@@ -158,7 +159,7 @@ func (p *pool) check() {
 	}
 }
 
-// wrongCounters describes a counter that the device consumes and that the pool lacks, or returns "" if no counter is missing.
+// wrongCounters returns a text about a counter that the device consumes but that is missing in the pool, or "" if no counter is missing.
 func wrongCounters(d *resourcev1.Device, sets map[string]*resourcev1.CounterSet) string {
 	for _, c := range d.ConsumesCounters {
 		set := sets[c.CounterSet]
@@ -174,7 +175,7 @@ func wrongCounters(d *resourcev1.Device, sets map[string]*resourcev1.CounterSet)
 	return ""
 }
 
-// addCounters numbers the pool's counters, and returns the numbers by set and name.
+// addCounters gives each of the pool's counters a number, and returns the numbers by counter set and counter name.
 func (inv *Inventory) addCounters(p *pool) map[[2]string]int32 {
 	places := map[[2]string]int32{}
 	for _, s := range p.slices {
@@ -189,7 +190,7 @@ func (inv *Inventory) addCounters(p *pool) map[[2]string]int32 {
 	return places
 }
 
-// add adds a device of a slice.
+// add adds a device of a ResourceSlice to the inventory.
 func (inv *Inventory) add(at int32, s *resourcev1.ResourceSlice, object *resourcev1.Device, counters map[[2]string]int32, texts map[string]int32) {
 	d := device{id: ID{s.Spec.Driver, s.Spec.Pool.Name, object.Name}, pool: at, object: object, where: whereOf(s, object), shared: is(object.AllowMultipleAllocations)}
 	text := shapeText(s.Spec.Driver, object)
@@ -220,7 +221,7 @@ func whereOf(s *resourcev1.ResourceSlice, d *resourcev1.Device) where {
 	return where{is(s.Spec.AllNodes), text(s.Spec.NodeName), s.Spec.NodeSelector}
 }
 
-// shapeText returns, as text, everything that selectors can see of a device.
+// shapeText returns, as text, all properties of a device that selectors can see.
 func shapeText(driver string, d *resourcev1.Device) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %t", driver, is(d.AllowMultipleAllocations))
@@ -240,7 +241,7 @@ func (inv *Inventory) Len() int { return len(inv.devices) }
 // ID returns the ID of the device with index at, which must be less than Len.
 func (inv *Inventory) ID(at int) ID { return inv.devices[at].id }
 
-// Problems lists the pools whose devices can't be allocated, with the reasons, sorted.
+// Problems returns a sorted list of texts. Each text names a pool whose devices can't be allocated, and the reason.
 func (inv *Inventory) Problems() []string {
 	var out []string
 	for i := range inv.pools {

@@ -9,14 +9,14 @@ import (
 )
 
 // Devices can be counted like any other resource if a claim asks for a number of devices and any matching devices suffice. A kind describes
-// the devices that a request requires: requests with the same requirements have the same kind. Units say how many devices of a node could
+// the devices that a request requires. Requests with the same requirements have the same kind. Units say how many devices of a node could
 // serve each set of kinds. Counts converts units to resources. Devices that can't be counted exactly are undercounted, never overcounted.
 
 // Kinds are the distinct requirements on devices of all claims in a cluster.
 type Kinds struct {
 	list  []kind
 	index map[string]int
-	// presences describe devices that must exist, whether they are in use or not.
+	// presences are requirements of requests with admin access. They describe devices that must exist, whether or not they are in use.
 	presences     []presence
 	presenceIndex map[string]int
 }
@@ -25,8 +25,8 @@ type Kinds struct {
 type kind struct {
 	claim   *Claim
 	request *request
-	// alternatives are the alternatives that meet the request. A kind that is not varied has one alternative, or several if devices of any
-	// of them are enough.
+	// alternatives are the alternatives that meet the request. A kind that is not varied has one alternative, or several alternatives if
+	// devices of any alternative are enough.
 	alternatives []*alternative
 	// count is the largest number of devices that an alternative asks for.
 	count int
@@ -35,9 +35,10 @@ type kind struct {
 	varied bool
 	// most is the largest number of devices that a request with allocationMode All may get.
 	most int
-	// bundle is the same text for kinds that a constraint of their claim connects. It is empty without such a constraint.
+	// bundle is a text. It is the same for all kinds of a claim to which constraints of the claim apply. It is empty if no constraint
+	// applies to the kind.
 	bundle string
-	// resource is the extended resource that the devices serve. It is empty for claims.
+	// resource is the extended resource that the devices serve. It is empty if the kind was made from a claim.
 	resource string
 }
 
@@ -60,7 +61,8 @@ const maxOfClaim = resourcev1.AllocationResultsMaxSize
 
 // Needs are the devices that the claims of a pod require.
 type Needs struct {
-	// count has the number of devices by kind; for varied kinds, the number of requests. present lists the devices needed for admin access.
+	// count has the number of needed devices by kind. For varied kinds, it has the number of requests. present has the indexes in
+	// Kinds.presences of the devices that admin access needs.
 	count   map[int]int64
 	present map[int]bool
 }
@@ -121,8 +123,8 @@ func (c *Claim) leastUpTo(request int) int {
 	return sum
 }
 
-// roomForAll returns the number of devices that each request with allocationMode All may get, for any choice of alternatives of the other
-// requests.
+// roomForAll returns the number of devices that each request with allocationMode All may get, independently of the alternatives that are
+// chosen for the other requests.
 func (c *Claim) roomForAll() int {
 	left, every := maxOfClaim, 0
 	for r := range c.requests {
@@ -154,8 +156,8 @@ func (a *alternative) wantedAtLeast() int {
 	return a.count
 }
 
-// Extended returns the needs of a pod that requests one unit of an extended resource, which devices of the class can also serve. No pod
-// requests more of the resource than most.
+// Extended returns the needs of a pod that requests one unit of an extended resource that devices of the class can serve. most is the
+// largest amount of the resource that a pod requests.
 func (k *Kinds) Extended(resource, class string, classes map[string]*resourcev1.DeviceClass, most int64) (Needs, error) {
 	n := Needs{count: map[int]int64{}}
 	spec := &resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{Name: "r", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: class, Count: 1}}}}
@@ -171,7 +173,7 @@ func (k *Kinds) Extended(resource, class string, classes map[string]*resourcev1.
 	return n, nil
 }
 
-// Add adds the needs other to n, for the same pod.
+// Add adds the needs of the parameter other to n. Both must be needs of the same pod.
 func (n Needs) Add(other Needs) {
 	for at, count := range other.count {
 		n.count[at] += count
@@ -181,8 +183,8 @@ func (n Needs) Add(other Needs) {
 	}
 }
 
-// intern returns the index of the request's kind, or false if there are too many kinds. most is the number of devices that the request may
-// get if it asks for all.
+// intern returns the index of the request's kind, or false if there are too many kinds. most is the largest number of devices that the
+// request may get if it has allocationMode All.
 func (k *Kinds) intern(c *Claim, r *request, most int) (int, bool) {
 	in := kind{claim: c, request: r, most: most}
 	var text strings.Builder
@@ -211,8 +213,8 @@ func (k *Kinds) intern(c *Claim, r *request, most int) (int, bool) {
 	return k.add(in, text.String())
 }
 
-// add returns the index of the kind with the given text. If the kind is new, it is added, or add returns false if there are MaxKinds kinds
-// already.
+// add returns the index of the kind with the given text. If the kind is new, it is added. If there are already MaxKinds kinds, add returns
+// false instead.
 func (k *Kinds) add(in kind, text string) (int, bool) {
 	if at, ok := k.index[text]; ok {
 		k.list[at].count = max(k.list[at].count, in.count)
@@ -227,7 +229,7 @@ func (k *Kinds) add(in kind, text string) (int, bool) {
 	return at, true
 }
 
-// Exact reports whether every kind is independent of the node and of the other requests of its claim.
+// Exact reports whether devices can be counted exactly: no kind depends on the node or on other requests of its claim.
 func (k *Kinds) Exact() bool {
 	return !slices.ContainsFunc(k.list, func(x kind) bool { return x.varied || x.bundle != "" })
 }
@@ -244,7 +246,7 @@ func (k *Kinds) presence(a *alternative) int {
 	return at
 }
 
-// text returns the same text for alternatives that match the same devices. It does not contain names.
+// text returns the same text for alternatives that match the same devices. The text does not contain names of requests.
 func (a *alternative) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q", a.selectors)
@@ -258,7 +260,7 @@ func (a *alternative) text() string {
 	return b.String()
 }
 
-// Text returns the same text for claims that request the same devices of the same classes. It does not contain the claim's own name.
+// Text returns the same text for claims that request the same devices of the same classes. The text does not contain the claim's own name.
 func (c *Claim) Text() string {
 	var b strings.Builder
 	for i := range c.requests {

@@ -9,7 +9,7 @@ import (
 // kindSet is a set of kinds, which are identified by their numbers. Sets can be compared by == and used as keys of maps.
 type kindSet [MaxKinds / 64]uint64
 
-// only returns a set with a single kind.
+// only returns a set with only the given kind.
 func only(at int) kindSet {
 	var s kindSet
 	s.add(at)
@@ -58,7 +58,7 @@ func (s kindSet) without(o kindSet) kindSet {
 	return s
 }
 
-// count returns the number of kinds.
+// count returns the number of kinds in the set.
 func (s kindSet) count() int {
 	n := 0
 	for _, w := range s {
@@ -98,7 +98,7 @@ func compareSets(a, b kindSet) int {
 	return 0
 }
 
-// sortedSets returns the keys in the order of compareSets.
+// sortedSets returns the keys of the map, in the order of compareSets.
 func sortedSets[V any](m map[kindSet]V) []kindSet {
 	keys := make([]kindSet, 0, len(m))
 	for k := range m {

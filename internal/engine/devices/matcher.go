@@ -4,26 +4,27 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Matcher evaluates CEL expressions. It must give the same answer each time, and be safe for concurrent use.
+// Matcher evaluates CEL expressions. It must always return the same result for the same input, and be safe for concurrent use.
 type Matcher interface {
 	// Matches reports whether the expression is true for the device, which belongs to the driver. The error says why the expression has no
-	// value. It must not change the device.
+	// value. Matches must not change the device.
 	Matches(expression, driver string, device *resourcev1.Device) (bool, error)
 }
 
-// matching has the verdicts of an alternative on the devices of an inventory. It does not depend on allocations.
+// matching has, for one alternative of a request, the verdicts on all devices of an inventory. It does not depend on allocations.
 type matching struct {
-	// verdicts is indexed by device.
+	// verdicts has the verdict on each device, by the device's index in the inventory.
 	verdicts []verdict
-	// amounts has the amounts that the alternative takes of each device's capacities. It is nil if the alternative takes no capacity.
+	// amounts has, for each device, the amounts that the alternative takes of the device's capacities. An element is nil if the alternative
+	// takes no capacity of the device.
 	amounts [][]int64
 }
 
-// verdict is the verdict of an alternative on a device.
+// verdict says whether a device meets an alternative of a request, and which condition it does not meet.
 type verdict struct {
 	// err says why a selector could not be evaluated.
 	err error
-	// selector is the position, from 1, of the first selector that is false, or 0 if all are true.
+	// selector is the position, from 1, of the first selector that is false for the device. It is 0 if all selectors are true.
 	selector int
 	// small means that the device has too little of a requested capacity, or lacks that capacity.
 	small bool
@@ -34,7 +35,7 @@ type verdict struct {
 // matches reports whether the device meets the alternative's selectors and has the requested capacity.
 func (v *verdict) matches() bool { return v.err == nil && v.selector == 0 && !v.small }
 
-// Matches caches the verdicts of claims on the devices of inventories. It is not safe for concurrent use.
+// Matches caches the verdicts on the devices of inventories, for the alternatives of claims. It is not safe for concurrent use.
 type Matches struct {
 	answers *answers
 	known   map[matchKey]*matching
@@ -45,7 +46,7 @@ type matchKey struct {
 	alternative *alternative
 }
 
-// NewMatches returns a cache for the results of the matcher. With a nil matcher every selector fails.
+// NewMatches returns a cache for the results of the matcher. With a nil matcher, the evaluation of every selector fails.
 func NewMatches(m Matcher) *Matches {
 	return &Matches{answers: newAnswers(m), known: map[matchKey]*matching{}}
 }

@@ -9,10 +9,10 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Code says which check failed.
+// Code says which check of Allocate failed.
 type Code string
 
-// The codes are in the order of the checks: a later code is closer to an allocation.
+// The codes are in the order of the checks. A later code means that the request was closer to an allocation.
 const (
 	// MissTooMany: the requests up to and including this one ask for more devices than a claim can have on any node.
 	MissTooMany Code = "TooMany"
@@ -22,16 +22,17 @@ const (
 	MissPool Code = "Pool"
 	// MissSelectorError: a selector can't be evaluated. Detail says why.
 	MissSelectorError Code = "SelectorError"
-	// MissNoMatcher: there are selectors, but no Matcher.
+	// MissNoMatcher: the claim has selectors, but there is no Matcher to evaluate them.
 	MissNoMatcher Code = "NoMatcher"
-	// MissSelector: too few devices meet the selectors. Selector is the first selector that too few devices meet. Detail describes the
-	// attributes and capacities of the devices.
+	// MissSelector: too few devices meet the selectors. Selector is the first selector that too few devices meet. Detail has attributes and
+	// capacities of a device that does not meet it.
 	MissSelector Code = "Selector"
-	// MissCapacity: too few devices that pass the earlier checks have the requested capacity. Detail says what the devices have.
+	// MissCapacity: too few devices that pass the earlier checks have the requested capacity. Detail has the requested capacities of a
+	// device that fails this check.
 	MissCapacity Code = "Capacity"
 	// MissTaint: too few devices that pass the earlier checks have only taints that the request tolerates. Detail is one of the taints.
 	MissTaint Code = "Taint"
-	// MissCount: the request asks for all matching devices, and there are more than a claim can have.
+	// MissCount: the request asks for all matching devices, but more devices match than a claim can have.
 	MissCount Code = "Count"
 	// MissInUse: too few devices that pass the earlier checks are free.
 	MissInUse Code = "InUse"
@@ -51,18 +52,18 @@ type Miss struct {
 	// Claim and Request are the names of the claim and the request.
 	Claim, Request string
 	// Wanted is the requested number of devices, or 0 for all devices. Found is the number of devices that pass the check that Code names.
-	// Of is the number of devices that were checked.
+	// Of is the number of devices to which this check was applied.
 	Wanted, Found, Of int
 	// Driver is the driver of the closest devices.
 	Driver string
-	// Selector is a CEL expression. Met is the number of selectors before it that enough devices meet.
+	// Selector is the CEL expression that too few devices meet. Met is the number of selectors before it that enough devices meet.
 	Selector string
 	Met      int
-	// Detail depends on Code.
+	// Detail is a text whose meaning depends on Code: see the codes.
 	Detail string
 }
 
-// String returns a sentence without a full stop.
+// String returns the reason as a sentence without a full stop.
 func (m *Miss) String() string {
 	what := fmt.Sprintf("request %s of claim %s", m.Request, m.Claim)
 	wants := fmt.Sprintf("%s wants %d", what, m.Wanted)
@@ -113,7 +114,7 @@ func (m *Miss) Cure() string {
 	what := fmt.Sprintf("request %s of claim %s", m.Request, m.Claim)
 	switch m.Code {
 	case MissSelectorError:
-		first, _, _ := strings.Cut(m.Detail, "\n") // further lines show the position in the expression
+		first, _, _ := strings.Cut(m.Detail, "\n") // later lines of the error show the position in the expression
 		return fmt.Sprintf("the selector of %s could be evaluated: %s", what, first)
 	case MissSelector:
 		if m.Detail != "" {
@@ -135,7 +136,7 @@ func (m *Miss) detail(before string) string {
 	return before + m.Detail
 }
 
-// Nearer reports whether m is closer to an allocation than the miss than.
+// Nearer reports whether m is closer to an allocation than the other Miss, the parameter than.
 func (m *Miss) Nearer(than *Miss) bool {
 	if a, b := m.Code.order(), than.Code.order(); a != b {
 		return a > b
@@ -143,7 +144,7 @@ func (m *Miss) Nearer(than *Miss) bool {
 	return cmp.Or(cmp.Compare(m.Met, than.Met), cmp.Compare(m.Found, than.Found)) > 0
 }
 
-// order returns the position of the code in the list of reasons.
+// order returns the position of the code in the order of the checks.
 func (c Code) order() int {
 	return slices.Index([]Code{
 		MissTooMany, MissNoDevices, MissPool, MissSelectorError, MissNoMatcher, MissSelector, MissCapacity, MissTaint, MissCount, MissInUse, MissConstraint, MissAllConstraint, MissTogether, MissSteps,
@@ -174,8 +175,8 @@ func (a *alternative) asks() int {
 	return a.asked
 }
 
-// why returns the reason why a search failed. For each request it examines the alternative that is closest to an allocation; of all
-// requests it describes the one that is furthest from an allocation.
+// why returns the reason why a search failed. For each request it examines the alternative that is closest to an allocation. It returns the
+// reason of the request that is furthest from an allocation.
 func (s *search) why() *Miss {
 	var worst *Miss
 	for c, claim := range s.claims {
@@ -198,7 +199,8 @@ func (s *search) why() *Miss {
 	return worst
 }
 
-// whyNot counts the devices that pass each check, and stops at the first check that too few devices pass.
+// whyNot applies one check after another, and counts the devices that pass each check. It stops at the first check that too few devices
+// pass.
 func (s *search) whyNot(c int, r *request, a *alternative) *Miss {
 	claim := s.claims[c]
 	m := &Miss{Claim: claim.name, Request: a.name, Wanted: a.asks()}
@@ -260,7 +262,7 @@ func (s *search) whyNot(c int, r *request, a *alternative) *Miss {
 	return m
 }
 
-// reachable returns all devices of the sources that the node can use.
+// reachable returns those devices of the sources that the node can use.
 func (s *search) reachable() []candidate {
 	var out []candidate
 	for at := range s.sources {
@@ -285,7 +287,8 @@ func (s *search) problem() string {
 	return ""
 }
 
-// rejected describes the first device of list that keep refuses: the property that the check with this code examines.
+// rejected finds the first device of the list for which keep returns false. It returns, as text, the property of this device that the check
+// with the given code examines.
 func (s *search) rejected(list []candidate, keep func(candidate) bool, code Code, a *alternative) string {
 	for _, c := range list {
 		if keep(c) {
@@ -315,8 +318,8 @@ func (s *search) rejected(list []candidate, keep func(candidate) bool, code Code
 	return ""
 }
 
-// have describes the first device of list that is not in through, because a selector rejected it. It lists the attributes and capacities
-// that the expression names.
+// have finds the first device of the list that a selector rejected, so that it is not in the list through. It returns, as text, those
+// attributes and capacities of this device that the expression names.
 func (s *search) have(list, through []candidate, expression string) string {
 	for _, c := range list {
 		if slices.Contains(through, c) {
@@ -340,7 +343,8 @@ func (s *search) have(list, through []candidate, expression string) string {
 	return ""
 }
 
-// mentions reports whether the expression contains, as a word, the name or the part of the name after the domain.
+// mentions reports whether the expression contains the name as a word. It is enough if the expression contains the part of the name after
+// the domain.
 func mentions(expression, name string) bool {
 	if _, id, ok := strings.Cut(name, "/"); ok {
 		name = id

@@ -8,16 +8,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Place is a set of nodes that can use the same network devices of an Inventory: devices that several nodes can use.
+// Place is a set of nodes that can use the same network devices of an Inventory. Network devices are devices that several nodes can use.
 type Place struct {
-	// Selector selects the nodes of the place; nil means all nodes.
+	// Selector selects the nodes of the place. Nil means all nodes.
 	Selector *corev1.NodeSelector
-	// Reach contains the devices that all nodes can use, and those that only the selected nodes can use.
+	// Reach contains the devices that all nodes can use, and the devices that only the selected nodes can use.
 	Reach *Reach
 }
 
-// Places returns the places of the inventory that have devices. The place of all nodes is the first. Devices for which skip returns true
-// belong to no place.
+// Places returns the places of the inventory that have devices. If there is a place for all nodes, it is the first in the list. Devices for
+// which skip returns true belong to no place.
 func (inv *Inventory) Places(skip func(at int) bool) []Place {
 	known := map[string]bool{}
 	var out []Place
@@ -63,7 +63,7 @@ func (inv *Inventory) Has(id ID) bool {
 
 func (w *where) text() string { return fmt.Sprintf("%t %q %v", w.all, w.node, w.selector) }
 
-// nodes returns the selector of the nodes that can use the device, or nil if no selector restricts them.
+// nodes returns the selector of the nodes that can use the device, or nil if no selector restricts these nodes.
 func (w *where) nodes() *corev1.NodeSelector {
 	if w.node == "" || w.all {
 		return w.selector
@@ -81,8 +81,8 @@ func (c *Claim) WantsAll(request int) bool {
 	return slices.ContainsFunc(c.requests[request].alternatives, func(a alternative) bool { return a.all })
 }
 
-// Candidates says, for each device of the inventory, whether it matches or may match an alternative of the request. It ignores whether
-// devices are free.
+// Candidates says, for each device of the inventory, whether it matches an alternative of the request, or may match one because a selector
+// can't be evaluated. It ignores whether devices are free.
 func (m *Matches) Candidates(inv *Inventory, c *Claim, request int) []bool {
 	out := make([]bool, len(inv.devices))
 	for a := range c.requests[request].alternatives {
@@ -94,8 +94,9 @@ func (m *Matches) Candidates(inv *Inventory, c *Claim, request int) []bool {
 	return out
 }
 
-// Split divides a claim into two claims: here has the requests for which there is false, and other has those for which it is true. A claim
-// without requests is nil. The error, an *Error, names a constraint that connects requests of here and other.
+// Split divides a claim into two claims. The slice there has one element for each request. The claim here gets the requests whose element
+// is false, and the claim other gets the requests whose element is true. A claim without requests is nil. If a constraint connects requests
+// of both claims, Split returns an *Error that names this constraint.
 func (c *Claim) Split(there []bool) (here, other *Claim, err error) {
 	h, o := &Claim{name: c.name}, &Claim{name: c.name}
 	for r := range c.requests {
@@ -125,7 +126,7 @@ func (c *Claim) Split(there []bool) (here, other *Claim, err error) {
 	return h, o, nil
 }
 
-// ties reports whether the constraint x applies to a request of the claim.
+// ties reports whether the constraint x applies to at least one request of the claim.
 func (c *Claim) ties(x *constraint) bool {
 	return slices.ContainsFunc(c.requests, func(r request) bool {
 		return slices.ContainsFunc(r.alternatives, func(a alternative) bool { return x.concerns(&r, &a) })

@@ -5,7 +5,7 @@ import (
 )
 
 // countPartitions counts the units of devices that use counters. Devices that share a counter with a device of a varied kind are counted by
-// part, as a set of devices that can be allocated together.
+// the method part, which counts a set of devices that can be allocated together.
 func (n *nodeUnits) countPartitions() {
 	varied := kindSet{}
 	for at := range n.list {
@@ -35,8 +35,8 @@ func (n *nodeUnits) countPartitions() {
 	n.part(apart)
 }
 
-// part counts all devices of the list if the counters are sufficient for all. Otherwise it counts a set that can be allocated together,
-// giving each kind a device in turn.
+// part counts all devices of the list if the counters are sufficient for all devices. If not, it counts a set of devices that can be
+// allocated together. To choose this set, it adds one device for each kind in turn.
 func (n *nodeUnits) part(list []int) {
 	left := slices.Clone(n.u.left)
 	fits := func(i int) bool {

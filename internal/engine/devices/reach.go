@@ -7,12 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// Reach says which devices of an Inventory a node can use. Nil means all.
+// Reach says which devices of an Inventory a node can use. A nil Reach means all devices.
 type Reach struct {
 	devices, pools []bool
 }
 
-// Reach returns the devices that the named node, which has these labels, can use.
+// Reach returns the devices that a node with this name and these labels can use.
 func (inv *Inventory) Reach(node string, of map[string]string) *Reach {
 	r := &Reach{devices: make([]bool, len(inv.devices)), pools: make([]bool, len(inv.pools))}
 	for i := range inv.devices {
@@ -45,7 +45,8 @@ func (w *where) has(node string, of map[string]string) bool {
 	return false
 }
 
-// has reports whether any slice of the pool is for the node. A slice with counters is for all nodes. of has the node's labels.
+// has reports whether the node can use any ResourceSlice of the pool. A ResourceSlice with counters is for all nodes. The parameter of has
+// the node's labels.
 func (p *pool) has(node string, of map[string]string) bool {
 	for _, s := range p.slices {
 		if len(s.Spec.SharedCounters) > 0 {

@@ -19,14 +19,14 @@ type search struct {
 	// held is the number of results of each claim.
 	held  []int
 	steps int
-	// failed is not nil if the search must stop without a solution, and says why.
+	// failed is the reason why the search must stop without a solution, or nil.
 	failed *Miss
 }
 
-// place is the current position of the search.
+// place is the current position of the search: the indexes of a claim and of one of its requests.
 type place struct{ claim, request int }
 
-// options are the possible devices of an alternative.
+// options are the devices with which an alternative of a request could be met.
 type options struct {
 	groups []group
 	// every contains all matching devices. It is set for an alternative with allocationMode All.
@@ -34,18 +34,18 @@ type options struct {
 	count int
 }
 
-// group is a set of devices that are equal for all claims. The search takes the first of them that is free.
+// group is a set of devices that are equal for all claims. The search takes the first free device of a group.
 type group struct {
 	members []candidate
-	// values are the values of the attributes that constraints use.
+	// values are the devices' values of the attributes that constraints use.
 	values []value
 	// amounts are the amounts that a request takes of the devices' capacities.
 	amounts []int64
 	shared  bool
 	// err says why a selector could not be evaluated.
 	err error
-	// banned means that takeSome skips the group: all solutions with a device of this group have been tried, or its only device is shared
-	// and the request already has it.
+	// banned means that takeSome skips the group. Either all solutions with a device of this group have been tried, or its only device is
+	// shared and the request already has it.
 	banned bool
 }
 
@@ -200,7 +200,7 @@ func (s *search) next(at place) bool {
 	return false
 }
 
-// takeAll takes every device of the alternative and continues.
+// takeAll allocates every device of the alternative, and continues with the next request.
 func (s *search) takeAll(at place, a *alternative, o *options) bool {
 	if o.count == 0 {
 		return false
@@ -212,9 +212,9 @@ func (s *search) takeAll(at place, a *alternative, o *options) bool {
 		amounts := s.matches.of(s.sources[c.source].Usage.inventory, a).amounts[c.device]
 		values := valuesOf(s.claims[at.claim], d)
 		if !a.tolerates(d) || !s.take(at, a, c, amounts, values) {
-			used := d.shared && s.sources[c.source].Usage.uses[c.device] > 0 // the scheduler checks the remaining capacity last
+			used := d.shared && s.sources[c.source].Usage.uses[c.device] > 0 // the scheduler checks the remaining capacity of a shared device last
 			if a.tolerates(d) && (used || s.free(at, a, c, amounts)) && !s.allowed(at, a, values) {
-				// The scheduler stops here and tries no other alternatives.
+				// In this case, the scheduler gives up and tries no other alternatives.
 				s.failed = s.excludes(at, a, values)
 			}
 			s.back(before)
@@ -228,8 +228,8 @@ func (s *search) takeAll(at place, a *alternative, o *options) bool {
 	return false
 }
 
-// takeSome takes the remaining devices of an alternative (left is their number), and continues. Groups are tried in the order of their
-// first available device. After all solutions with a group have been tried, that group is skipped.
+// takeSome allocates the remaining devices of an alternative, and continues with the next request. left is the number of remaining devices.
+// Groups are tried in the order of their first available device. After all solutions with a group have been tried, that group is skipped.
 func (s *search) takeSome(at place, alternative int, o *options, left int) bool {
 	if left == 0 {
 		return s.next(place{at.claim, at.request + 1})
@@ -309,8 +309,8 @@ func (s *search) free(at place, a *alternative, c candidate, amounts []int64) bo
 	return !s.administered(c, at.claim) && !s.taken(c, at.claim)
 }
 
-// administered reports whether the claim has admin access to the device; claim -1 means any claim. Then no other claim of the pod can have
-// the device.
+// administered reports whether the claim has admin access to the device. Claim -1 means any claim. If a claim has admin access, no other
+// claim of the pod can have the device.
 func (s *search) administered(c candidate, claim int) bool {
 	return slices.ContainsFunc(s.results, func(r Result) bool {
 		return r.Admin && r.source == c.source && r.device == c.device && (claim < 0 || r.Claim == claim)
@@ -323,7 +323,7 @@ func (s *search) taken(c candidate, claim int) bool {
 	})
 }
 
-// take takes a device, unless it is not free or a constraint forbids it.
+// take allocates the device if it is free and no constraint forbids it. It reports whether it did.
 func (s *search) take(at place, a *alternative, c candidate, amounts []int64, values []value) bool {
 	if !s.free(at, a, c, amounts) || !s.allowed(at, a, values) {
 		return false
@@ -345,12 +345,13 @@ func (s *search) excludes(at place, a *alternative, values []value) *Miss {
 	return &Miss{Code: MissAllConstraint, Claim: claim.name, Request: a.name, Detail: attribute}
 }
 
-// allowed reports whether the claim's constraints allow a device with these values.
+// allowed reports whether the claim's constraints allow a device with these attribute values.
 func (s *search) allowed(at place, a *alternative, values []value) bool {
 	return s.violated(at, a, values) < 0
 }
 
-// violated returns the index of the first constraint of the claim that forbids a device with these values, or -1 if all allow it.
+// violated returns the index of the first constraint of the claim that forbids a device with these attribute values, or -1 if all
+// constraints allow it.
 func (s *search) violated(at place, a *alternative, values []value) int {
 	claim := s.claims[at.claim]
 	request := &claim.requests[at.request]
@@ -376,7 +377,7 @@ func (s *search) violated(at place, a *alternative, values []value) int {
 	return -1
 }
 
-// concerned reports whether the constraint applies to the request, or to the subrequest, of the result.
+// concerned reports whether the constraint applies to the request or subrequest of the given result.
 func (s *search) concerned(claim *Claim, c *constraint, r *Result) bool {
 	name, _, _ := strings.Cut(r.Request, "/")
 	return len(c.requests) == 0 || slices.Contains(c.requests, name) || slices.Contains(c.requests, r.Request)

@@ -5,8 +5,8 @@ import (
 )
 
 // countShared counts the devices that several claims can share. Each device is counted as often as its capacities allow, for all kinds
-// together. A device that could serve a varied kind is counted for only one of its kinds; the following such device is counted for its
-// following kind.
+// together. A device that could serve a varied kind is counted for only one of its kinds. The method chooses this kind in turn: the first
+// of its kinds for one device, the second for the next such device, and so on.
 func (n *nodeUnits) countShared() {
 	turn := 0
 	for i, set := range n.sets {
@@ -42,8 +42,8 @@ func (n *nodeUnits) anyVaried(set kindSet) bool {
 	return false
 }
 
-// sharedGroup represents a shared device as a group of devices that use its capacities. For each kind, the group has as many devices as the
-// capacity allows.
+// sharedGroup represents a shared device as a group of devices that use its capacities. For each kind of the set, the group has as many
+// devices as the capacity allows.
 func (n *nodeUnits) sharedGroup(i int, set kindSet) counterGroup {
 	g := counterGroup{left: n.u.capacitiesLeft(i)}
 	for at := range set.all {
@@ -54,7 +54,7 @@ func (n *nodeUnits) sharedGroup(i int, set kindSet) counterGroup {
 	return g
 }
 
-// capacitiesLeft returns the remaining amount of each capacity of the shared device.
+// capacitiesLeft returns the remaining amount of each capacity of the shared device with index i.
 func (u *Usage) capacitiesLeft(i int) []int64 {
 	d := &u.inventory.devices[i]
 	out := make([]int64, len(d.capacity))

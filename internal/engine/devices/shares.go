@@ -5,21 +5,22 @@ import (
 	"slices"
 )
 
-// Devices that use the same counters can't all be allocated at once: a GPU is allocated as a whole, or as a number of partitions. Example:
-// a node has n GPUs, and p partitions of some kind fit on one GPU. If a whole GPU weighs p and a partition weighs 1, all allocated devices
-// together weigh at most n·p. This limit becomes one resource, called a share. For any weights of kinds, claims can only be met if they
-// weigh no more than the heaviest devices that can be allocated together. So a share never excludes a possible allocation. Weights are
-// chosen so that a share excludes many impossible allocations. Each kind in turn gets a weight such that all of its devices that fit in a
-// group together weigh 1. Every other kind gets the largest weight with which no devices that fit in the group together weigh more than 1.
+// Devices that use the same counters can't all be allocated at once. For example, a GPU is allocated as a whole, or as a number of
+// partitions. Example: a node has n GPUs, and p partitions of some kind fit on one GPU. If a whole GPU weighs p and a partition weighs 1,
+// all allocated devices together weigh at most n·p. This limit becomes one resource, called a share. For any weights of kinds, claims can
+// be met only if their total weight is at most the largest total weight of devices that can be allocated together. So a share never
+// excludes a possible allocation. Weights are chosen so that a share excludes many impossible allocations. One share is made for each kind
+// of a group. In this share, the kind gets a weight with which its devices that fit in the group together weigh 1. Every other kind gets
+// the largest weight with which no devices that fit in the group together weigh more than 1.
 
-// weighted gives each kind a weight.
+// weighted is a share: it has a weight for each kind.
 type weighted struct {
-	// weights has the weight of each kind, mostly 0. kinds are the kinds with a weight.
+	// weights has the weight of each kind, which is 0 for most kinds. kinds are the kinds with a weight above 0.
 	weights []int64
 	kinds   kindSet
 }
 
-// heaviest returns the weight of a device that could serve the kinds of set: the weight of the heaviest kind.
+// heaviest returns the weight of a device that could serve the kinds of the set. This is the largest weight of these kinds.
 func (w *weighted) heaviest(set kindSet) int64 {
 	most := int64(0)
 	for at := range set.both(w.kinds).all {
@@ -28,7 +29,7 @@ func (w *weighted) heaviest(set kindSet) int64 {
 	return most
 }
 
-// ofMasks returns the total weight of the devices that are counted in the map by.
+// ofMasks returns the total weight of devices. The map by has the number of devices for each set of kinds that they could serve.
 func (w *weighted) ofMasks(by map[kindSet]int64) int64 {
 	sum := int64(0)
 	for mask, count := range by {
@@ -37,19 +38,19 @@ func (w *weighted) ofMasks(by map[kindSet]int64) int64 {
 	return sum
 }
 
-// without returns the same weights without the given kinds, for nodes where devices do not serve these kinds.
+// without returns the share without the given kinds. It is used for nodes where devices do not serve these kinds.
 func (w *weighted) without(kinds kindSet) weighted {
 	return weighted{w.weights, w.kinds.without(kinds)}
 }
 
-// maxShares bounds the resources that groups make; maxShareUnit bounds the amount that weighs 1.
+// maxShares limits the number of shares. maxShareUnit limits the whole number that represents the weight 1 in a share.
 const (
 	maxShares    = 32
 	maxShareUnit = 1 << 14
 )
 
-// sharesOf returns the shares of the nodes' groups, at most maxShares. It omits a share if an entry of sets or an earlier share already
-// sets the same limit.
+// sharesOf returns the shares of the nodes' groups, at most maxShares. It omits a share if a set of kinds in the parameter sets, or an
+// earlier share, already gives the same limit.
 func sharesOf(nodes []Units, sets []kindSet) []weighted {
 	var out []weighted
 	for i := range nodes {
@@ -69,7 +70,7 @@ func sharesOf(nodes []Units, sets []kindSet) []weighted {
 	return out
 }
 
-// alike reports whether all kinds have the same weight.
+// alike reports whether all kinds of the share have the same weight.
 func (w *weighted) alike() bool {
 	for at := range w.kinds.all {
 		if w.weights[at] != w.weights[w.kinds.first()] {
@@ -79,8 +80,8 @@ func (w *weighted) alike() bool {
 	return true
 }
 
-// shares returns sets of weights for the group's kinds. Each kind is the first to get a weight in one of the sets. It returns nil if there
-// are fewer than two kinds.
+// shares returns the shares of the group: one set of weights for each of its kinds, in which this kind gets its weight first. It returns
+// nil if the group has fewer than two kinds.
 func (g *counterGroup) shares() []weighted {
 	all := kindSet{}
 	for i := range g.parts {
@@ -89,7 +90,7 @@ func (g *counterGroup) shares() []weighted {
 	if all.count() < 2 {
 		return nil
 	}
-	// Kinds of which the fewest devices fit in the group come first: their devices weigh most.
+	// Kinds of which the fewest devices fit in the group come first, because their devices weigh most.
 	type room struct {
 		kind int
 		most int64
@@ -118,7 +119,8 @@ func (g *counterGroup) shares() []weighted {
 	return out
 }
 
-// lifting assigns weights to kinds one after another. Devices that fit in the group together never weigh more than unit.
+// lifting assigns weights to kinds one after another. Devices that fit in the group together never have a total weight above the field
+// unit.
 type lifting struct {
 	g    *counterGroup
 	unit int64
@@ -126,8 +128,9 @@ type lifting struct {
 }
 
 // lift gives the kind the largest weight with which no devices that fit in the group together weigh more than l.unit. It lowers the weight
-// until this is so. To do this, it subtracts the weight of the other kinds in the heaviest combination from unit, and divides the
-// difference by the number of devices of the kind. most is the number of devices of the kind that fit without other kinds.
+// until this condition is met. For each new weight, it subtracts the weight of the other kinds in the heaviest combination from l.unit, and
+// divides the difference by the number of devices of the kind in this combination. The parameter most is the number of devices of the kind
+// that fit without other kinds.
 func (l *lifting) lift(kind int, most int64) {
 	l.w.kinds.add(kind)
 	l.share(kind, l.unit, most)
@@ -155,7 +158,8 @@ func (l *lifting) lift(kind int, most int64) {
 	l.w.kinds.remove(kind)
 }
 
-// share sets the weight of the kind to rest divided by n, in finer units if necessary and allowed.
+// share sets the weight of the kind to the quotient rest/n. If this is not a whole number, it multiplies all weights and l.unit by a
+// factor, as far as maxShareUnit allows.
 func (l *lifting) share(kind int, rest, n int64) {
 	if finer := n / gcd(max(rest, 0), n); finer > 1 && l.unit*finer <= maxShareUnit {
 		l.unit, rest = l.unit*finer, rest*finer

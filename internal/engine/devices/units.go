@@ -4,26 +4,28 @@ import (
 	"slices"
 )
 
-// Units are the free devices of a node, by the kinds that each could serve. A device that can serve several claims at once counts as that
-// many units.
+// Units are the free devices of a node, counted by the kinds that each device could serve. A device that can serve several claims at once
+// counts as several units, one for each claim.
 type Units struct {
-	// by counts the units by the set of kinds that each could serve.
+	// by has, for each set of kinds, the number of units that could serve exactly these kinds. Units in groups are not included.
 	by map[kindSet]int64
-	// groups are the devices that use the same counters. They compute how many of their devices can be allocated together.
+	// groups has the groups of devices that use the same counters, or are shared. A group computes how many of its devices can be allocated
+	// together.
 	groups counterGroups
-	// present says, for each presence, whether it is met.
+	// present says, for each element of Kinds.presences, whether the node has the required devices.
 	present []bool
-	// varied are the node's devices for varied kinds, by kind.
+	// varied says, for each varied kind (see kind.varied), how the node meets requests of this kind.
 	varied map[int]share
-	// choice has, by kind, the index of the first alternative that the node can meet, or -1 if it can meet none. Kinds with one alternative
-	// have no entry.
+	// choice has, by kind, the index of the first alternative that the node can meet, or -1 if it can meet no alternative. Kinds with one
+	// alternative have no entry.
 	choice map[int]int
 }
 
-// share says how a node meets requests of a varied kind: how many devices a request takes, and how many such requests the node can meet.
+// share says how a node meets requests of a varied kind. takes is the number of devices that a request takes. times is the number of such
+// requests that the node can meet.
 type share struct{ takes, times int64 }
 
-// manyUnits is the largest number of units for one shared device.
+// manyUnits is the largest number of units that one shared device counts as.
 const manyUnits = 1 << 12
 
 // nodeUnits computes the units of one node.
@@ -36,11 +38,11 @@ type nodeUnits struct {
 	// sets has, for each device, the kinds that it could serve. counted has the number of units of each device.
 	sets    []kindSet
 	counted []int64
-	// once marks the shared devices that count as one unit, because a claim must not get them twice.
+	// once marks devices that count as only one unit although they may be shared, because a claim must not get them twice.
 	once []bool
 	// takes has, by kind, the number of devices that a request takes on the node, or 0 if the request can't be met.
 	takes []int
-	// chosen has, by kind, the chosen alternative of a varied kind.
+	// chosen has, for each varied kind, the chosen alternative, or nil. It is nil for other kinds.
 	chosen []*alternative
 	out    Units
 }
@@ -72,7 +74,7 @@ func (k *Kinds) Units(u *Usage, reach *Reach, m *Matches) Units {
 	return n.out
 }
 
-// countVaried computes how many requests of varied kinds can be met.
+// countVaried computes, for each varied kind, how many requests the node can meet.
 func (n *nodeUnits) countVaried() {
 	for at := range n.list {
 		if !n.list[at].varied {
@@ -99,7 +101,7 @@ func (n *nodeUnits) countVaried() {
 	}
 }
 
-// met reports whether p.count matching devices exist, in use or not, and each selector can be evaluated.
+// met reports whether at least p.count matching devices exist, including devices in use, and every selector can be evaluated.
 func (p *presence) met(inv *Inventory, reach *Reach, m *Matches) bool {
 	matching := m.of(inv, p.alternative)
 	n := 0
@@ -119,7 +121,7 @@ func (p *presence) met(inv *Inventory, reach *Reach, m *Matches) bool {
 }
 
 // mark adds the kind to the sets of the free devices that could serve it. If a selector can't be evaluated for one of the node's devices,
-// it adds the kind to none, because the scheduler may refuse the node.
+// it adds the kind to no set, because the scheduler may refuse the node.
 func (n *nodeUnits) mark(at int) {
 	kind := &n.list[at]
 	if len(kind.alternatives) > 1 {
@@ -154,8 +156,8 @@ func (n *nodeUnits) mark(at int) {
 	}
 }
 
-// freeFor returns the devices that the alternative can get. If the alternative asks for all devices, these are all matching devices or
-// none. It returns false if a selector can't be evaluated for one of the node's devices.
+// freeFor returns the devices that the alternative can get. If the alternative asks for all devices, freeFor returns either all matching
+// devices or none. It returns false if a selector can't be evaluated for one of the node's devices.
 func (n *nodeUnits) freeFor(a *alternative, most int) ([]int32, bool) {
 	matching := n.matches.of(n.inv, a)
 	var out []int32
@@ -179,7 +181,7 @@ func (n *nodeUnits) freeFor(a *alternative, most int) ([]int32, bool) {
 	return out, true
 }
 
-// poolsComplete reports whether all devices of the node are known.
+// poolsComplete reports whether all devices of the node are known, because none of its pools is incomplete or invalid.
 func (n *nodeUnits) poolsComplete() bool {
 	for i := range n.inv.pools {
 		if n.inv.pools[i].problem() != "" && n.reach.pool(i) {
@@ -200,8 +202,8 @@ func (k *Kinds) firstOf(at int) bool {
 }
 
 // dropImpossible removes all devices from a bundle's kinds if the scheduler would not allocate the bundle's claim on the node. It checks
-// this only if an alternative asks for all devices: if constraints exclude one of these devices, the scheduler gives up and tries no other
-// alternative.
+// this only if an alternative asks for all devices. In this case, the scheduler gives up and tries no other alternative if constraints
+// exclude one of these devices.
 func (n *nodeUnits) dropImpossible(first int) {
 	kinds := kindSet{}
 	all := false
@@ -227,7 +229,8 @@ func (n *nodeUnits) dropImpossible(first int) {
 	}
 }
 
-// countApart counts the devices that use no counters and count as one unit: devices that are not shared, and devices in once.
+// countApart counts the devices that use no counters and count as one unit. These are devices that are not shared, and devices that are
+// marked in n.once.
 func (n *nodeUnits) countApart() {
 	for i, set := range n.sets {
 		if d := &n.inv.devices[i]; !set.empty() && (!d.shared || n.once[i]) && len(d.consumes) == 0 {

@@ -7,15 +7,16 @@ import (
 // Usage records which devices of an Inventory are allocated. It is not safe for concurrent use.
 type Usage struct {
 	inventory *Inventory
-	// uses counts the allocations of each device: at most one, unless the device is shared.
+	// uses has the number of allocations of each device. It is at most 1 for devices that are not shared.
 	uses []int32
-	// consumed is the amount taken of each capacity of shared devices. It is nil for devices that have never been allocated.
+	// consumed has, for each shared device, the amount that is taken of each capacity. An element is nil if the device has never been
+	// allocated.
 	consumed [][]int64
 	// left is the remaining amount of each counter. It is negative if slices now publish less than was allocated before.
 	left []int64
 }
 
-// NewUsage returns the usage of an inventory with nothing allocated.
+// NewUsage returns the usage of an inventory in which no device is allocated.
 func NewUsage(inv *Inventory) *Usage {
 	u := &Usage{inventory: inv, uses: make([]int32, len(inv.devices)), left: make([]int64, len(inv.counters))}
 	copy(u.left, inv.counters)
@@ -28,7 +29,7 @@ func NewUsage(inv *Inventory) *Usage {
 	return u
 }
 
-// Clone returns an independent copy.
+// Clone returns an independent copy of the usage.
 func (u *Usage) Clone() *Usage {
 	c := &Usage{inventory: u.inventory, uses: append([]int32(nil), u.uses...), left: append([]int64(nil), u.left...)}
 	if u.consumed != nil {
@@ -43,13 +44,13 @@ func (u *Usage) Clone() *Usage {
 // Inventory returns the inventory of the usage.
 func (u *Usage) Inventory() *Inventory { return u.inventory }
 
-// Hold allocates the device named in a claim's status, whether it is free or not. It reports whether the inventory contains the device.
-// Admin access uses up nothing.
+// Hold allocates the device that a claim's status names, even if it is not free. It reports whether the inventory contains the device. An
+// allocation with admin access does not use the device up.
 func (u *Usage) Hold(r *resourcev1.DeviceRequestAllocationResult) bool {
 	return u.hold(r, true)
 }
 
-// LetGo undoes a Hold of the same device.
+// LetGo undoes a call of Hold for the same device.
 func (u *Usage) LetGo(r *resourcev1.DeviceRequestAllocationResult) bool {
 	return u.hold(r, false)
 }
@@ -80,7 +81,7 @@ func (u *Usage) hold(r *resourcev1.DeviceRequestAllocationResult, take bool) boo
 	return true
 }
 
-// free reports whether the device is available, with those amounts of its capacities.
+// free reports whether the device can be allocated now, with the given amounts of its capacities.
 func (u *Usage) free(at int32, amounts []int64) bool {
 	d := &u.inventory.devices[at]
 	if u.uses[at] > 0 && !d.shared {

@@ -8,11 +8,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 )
 
-// Acceptance caches which nodes accept which pods, without regard to resources. It is safe for concurrent use.
+// Acceptance caches which groups of nodes accept which shapes of pods, without regard to resources. It is safe for concurrent use.
 type Acceptance struct {
 	groups []Group
 	shapes []*podclass.Shape
-	// cells is indexed by shape*len(groups)+group.
+	// cells has the cached result for each pair. Its index is shape*len(groups)+group.
 	cells []atomic.Uint32
 }
 
@@ -21,7 +21,8 @@ func NewAcceptance(groups []Group, shapes []*podclass.Shape) *Acceptance {
 	return &Acceptance{groups: groups, shapes: shapes, cells: make([]atomic.Uint32, len(shapes)*len(groups))}
 }
 
-// TakeOver copies results from another Acceptance with the same groups. shapeWas has the number that each shape has in was, or -1.
+// TakeOver copies results from another Acceptance with the same groups, the parameter was. shapeWas has, for each shape, its number in was,
+// or -1 if was does not have the shape.
 func (a *Acceptance) TakeOver(was *Acceptance, shapeWas []int32) {
 	for shape, old := range shapeWas {
 		if old < 0 {
@@ -33,18 +34,18 @@ func (a *Acceptance) TakeOver(was *Acceptance, shapeWas []int32) {
 	}
 }
 
-// The constants say how nodes of a group accept pods of a shape, without regard to resources.
+// These fit constants say whether, and how, nodes of a group accept pods of a shape, without regard to resources.
 const (
 	fitUnknown uint32 = iota
 	fitNever
-	FitGivingUp // the pods are accepted, but only by ignoring a preference or a PreferNoSchedule taint
+	FitGivingUp // the nodes accept the pods only if a preference or a PreferNoSchedule taint is ignored
 	FitFully
 )
 
 // Accepts reports whether nodes of the group accept pods of the shape, without regard to resources.
 func (a *Acceptance) Accepts(group, shape int32) bool { return a.FitOf(group, shape) >= FitGivingUp }
 
-// FitOf returns one of the fit constants. It computes each answer once.
+// FitOf returns one of the fit constants for the group and the shape. It caches the result.
 func (a *Acceptance) FitOf(group, shape int32) uint32 {
 	cell := &a.cells[int(shape)*len(a.groups)+int(group)]
 	if known := cell.Load(); known != fitUnknown {
@@ -64,5 +65,5 @@ func (a *Acceptance) FitOf(group, shape int32) uint32 {
 	return fit
 }
 
-// Len returns the number of pairs of shape and group with a cached answer.
+// Len returns the number of pairs of shape and group for which the cache has an entry.
 func (a *Acceptance) Len() int { return len(a.cells) }

@@ -10,14 +10,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// AttachLimits are the attach limits of existing nodes. They come from the CSINode, or from the instance type while the node is being
-// launched.
+// AttachLimits are the limits on attached volumes of existing nodes. They come from the CSINode of the node, or from its instance type
+// while the node is being launched.
 type AttachLimits struct {
 	nodes map[string]map[string]int64
 	types map[string]*cloudprovider.InstanceType
 }
 
-// NewAttachLimits reads the limits of CSINodes and of the catalogs' instance types.
+// NewAttachLimits reads the volume limits of CSINodes and of the catalogs' instance types.
 func NewAttachLimits(csi []*storagev1.CSINode, catalogs map[string][]*cloudprovider.InstanceType) *AttachLimits {
 	l := &AttachLimits{nodes: make(map[string]map[string]int64, len(csi)), types: map[string]*cloudprovider.InstanceType{}}
 	for _, n := range csi {

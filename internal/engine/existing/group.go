@@ -11,21 +11,21 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podtext"
 )
 
-// Group has the properties that shapes can see and that all nodes of a group share: taints, and the labels that some shape asks about.
+// Group has the common properties of the nodes of a group: their taints, and the labels that shapes of pods use.
 type Group struct {
 	Labels requirements.Set
 	Taints []corev1.Taint
-	// Text identifies the group.
+	// Text identifies the group: equal groups have equal texts.
 	Text string
 }
 
 // Groups lists the groups of nodes in the order in which they were found.
 type Groups struct {
 	List []Group
-	// Asked are the label keys that pods or rules ask about, in their canonical spelling.
+	// Asked are the label keys that pods or rules use, in their canonical spelling.
 	Asked map[string]bool
 	vocab *requirements.Lookup
-	// aliases maps labels to other spellings of them.
+	// aliases maps other spellings of label keys to the canonical spellings.
 	aliases map[string]string
 	known   map[string]int32
 }
@@ -35,7 +35,7 @@ func NewGroups(asked map[string]bool, vocab *requirements.Lookup, aliases map[st
 	return &Groups{Asked: asked, vocab: vocab, aliases: aliases, known: make(map[string]int32)}
 }
 
-// add returns the number of the group of g that equals group. If g has no such group, it adds group.
+// add returns the number of the listed group that equals the parameter group. If there is no such group in the list, it adds the parameter.
 func (g *Groups) add(group Group) int32 {
 	if n, ok := g.known[group.Text]; ok {
 		return n
@@ -46,8 +46,8 @@ func (g *Groups) add(group Group) int32 {
 	return n
 }
 
-// Number returns the number of the group of nodes with the view's taints and the view's values of the labels asked about. It adds the group
-// if it is new.
+// Number returns the number of the group of nodes that have the view's taints and the view's values of the labels in Asked. It adds the
+// group if it is new.
 func (g *Groups) Number(view *View) int32 {
 	labels := make(map[string]string, len(g.Asked))
 	for k, v := range view.Labels {
@@ -70,7 +70,7 @@ func (g *Groups) Number(view *View) int32 {
 	return g.add(Group{Labels: set, Taints: view.taints, Text: text})
 }
 
-// spellings returns the keys and their aliases, sorted.
+// spellings returns a sorted list of the label keys and their aliases.
 func (g *Groups) spellings(keys map[string]bool) []string {
 	out := slices.Collect(maps.Keys(keys))
 	for alias := range g.aliases {
@@ -82,8 +82,8 @@ func (g *Groups) spellings(keys map[string]bool) []string {
 	return out
 }
 
-// Grouping assigns nodes to groups one after another. It compares taints and relevant labels as they are spelled on nodes, which is faster
-// than normalising them first.
+// Grouping assigns nodes to groups one after another. It compares taints and relevant labels as they are spelled on nodes. This is faster
+// than converting labels to their canonical spelling first.
 type Grouping struct {
 	*Groups
 	spelled []string
@@ -91,7 +91,7 @@ type Grouping struct {
 	writer  podtext.Writer
 }
 
-// NewGrouping groups nodes by the labels that pods or rules ask about so far.
+// NewGrouping returns a Grouping that groups nodes by their taints and the labels in g.Asked.
 func NewGrouping(g *Groups) *Grouping {
 	return &Grouping{Groups: g, spelled: g.spellings(g.Asked), texts: make(map[string]int32)}
 }
@@ -116,7 +116,7 @@ func (g *Grouping) Of(view *View) int32 {
 	return n
 }
 
-// writeValues writes the values that the labels have for the keys.
+// writeValues writes the labels' values for the given keys.
 func writeValues(w *podtext.Writer, labels map[string]string, keys []string) {
 	for _, key := range keys {
 		if value, has := labels[key]; has {
