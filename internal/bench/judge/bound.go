@@ -233,8 +233,8 @@ func (c *class) fitting(room amounts) int64 {
 	return n
 }
 
-// hint returns a value for each class: the value of the certificate's class with equal requests. Of classes with equal requests, the
-// classes with the highest field alone get the highest values. Each value is used for the number of pods that the certificate states.
+// hint returns a value for each class: the value of the certificate's class with equal requests. Of classes with equal requests, those with
+// the highest price class.alone get the highest values. Each value is used for the number of pods that the certificate states.
 func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64 {
 	byNeed := make(map[string][]planning.CertificateClass)
 	for _, c := range stated.Classes {
