@@ -73,7 +73,7 @@ func TestDocumentedKubectlGetAsksForWhatIsRead(t *testing.T) {
 	slices.Sort(want)
 	want = slices.Compact(want)
 	command := regexp.MustCompile(`kubectl get -A -o yaml (\S+) \|`)
-	for _, file := range []string{"../../README.md", "../../commands/simulate/help.txt"} {
+	for _, file := range []string{"../../docs/simulate.md", "../../commands/simulate/help.txt"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
