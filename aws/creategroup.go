@@ -46,7 +46,7 @@ func (p *Provider) createGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) 
 	case len(there.Live) == len(nodeClaims):
 		return p.adoptAll(ctx, nodeClaims, there.Live), nil
 	case len(there.Live) > 0:
-		return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%d of their %d instances are gone: give the group up", len(nodeClaims)-len(there.Live), len(nodeClaims)))
+		return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%d of the %d instances of these NodeClaims are gone, so the launch group cannot become complete", len(nodeClaims)-len(there.Live), len(nodeClaims)))
 	}
 	apart, err := p.launchedApart(ctx, nodeClaims)
 	switch {
@@ -133,7 +133,7 @@ func (p *Provider) launchedApart(ctx context.Context, nodeClaims []*v1.NodeClaim
 	case p.now().Sub(found[part].Live[0].LaunchTime) < launch.Visibility:
 		return nil, cloudprovider.NewTransientError(errors.New("the instances of an earlier call are not all visible yet"))
 	}
-	return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%d of their %d instances are missing: give the group up", len(nodeClaims)-len(live), len(nodeClaims)))
+	return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%d of the %d instances of these NodeClaims are missing, so the launch group cannot become complete", len(nodeClaims)-len(live), len(nodeClaims)))
 }
 
 // unwanted terminates the instances that EC2 launched for a group although it could not launch all of them. Garbage collection finds

@@ -89,7 +89,7 @@ func (c *Cloud) group(nodeClaims []*v1.NodeClaim, orders []launchPlan, now time.
 	case alone:
 		return nil, cloudprovider.NewGroupUnsupportedError("some have instances of their own", nil)
 	case live > 0:
-		return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%d of their %d instances are gone: give the group up", len(nodeClaims)-live, len(nodeClaims)))
+		return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%d of the %d instances of these NodeClaims are gone, so the launch group cannot become complete", len(nodeClaims)-live, len(nodeClaims)))
 	}
 	return c.launchGroup(nodeClaims, orders, now)
 }

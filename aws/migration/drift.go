@@ -63,8 +63,9 @@ func (v *verifier) checkClaim(claim *v1.NodeClaim, pool *v1.NodePool, launched m
 	}
 }
 
-// hashDiffers reports whether the hash on a claim differs from the hash on its NodePool or node class. Hashes of different versions can't
-// be compared: drawknife updates Karpenter's hashes before it compares any.
+// hashDiffers reports whether the hash on a claim differs from the hash on its NodePool or node class. It returns false if the versions of
+// the two hashes differ, because such hashes can't be compared. After the migration, drawknife replaces Karpenter's hashes by its own
+// before it compares hashes.
 func hashDiffers(claim, owner metav1.Object, hash, version string) bool {
 	have, want := claim.GetAnnotations(), owner.GetAnnotations()
 	return have[hash] != "" && want[hash] != "" && have[version] == want[version] && have[hash] != want[hash]

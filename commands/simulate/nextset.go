@@ -36,7 +36,7 @@ func (s *simulation) readNext(ctx context.Context, snapshot *scheduling.Snapshot
 	nodes, work := len(loaded.Snapshot.Nodes), hasWorkloads(loaded)
 	switch {
 	case len(next.pools.pools) == 0 && (!work || nodes > 0):
-		return nextSet{}, fmt.Errorf("%s %s: has no NodePool, and its workloads are missing or, because it also has nodes, don't count; give the complete new set of NodePools, of workloads, or of both", s.diffName(), s.diff)
+		return nextSet{}, fmt.Errorf("%s %s: it has no NodePools and no workloads that can be compared (workloads are ignored if there are also nodes); give the complete new set of NodePools, of workloads, or of both", s.diffName(), s.diff)
 	case nodes > 0:
 		n := nodes + len(loaded.Snapshot.Pods)
 		s.note("OtherObjects", "%s %s: it has nodes, so that only its NodePools and node classes count; %s passed over", s.diffName(), s.diff, counted(n, "other object"))

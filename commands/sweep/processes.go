@@ -19,7 +19,7 @@ const stopWait = 10 * time.Second
 
 // processes runs shards as processes on this computer.
 type processes struct {
-	// program is the program and its arguments before those of the command shard.
+	// program is the path of the program and its first arguments. The command shard and its arguments are appended to them.
 	program []string
 	shards  int
 	// parallel is how many run at a time. retries is how often a shard is started again that ends with a failure.

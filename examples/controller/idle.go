@@ -29,7 +29,7 @@ var idleSettings = map[string]func(value string, s settings.Settings) string{
 	"webhook-cert-dir": withWebhook(""),
 
 	"aws-default-instance-profile": withAlpha("write spec.instanceProfile of the EC2NodeClass"),
-	"aws-enable-pod-eni":           always("nodes report branch interfaces wherever there are any"),
+	"aws-enable-pod-eni":           always("all nodes with branch interfaces report them"),
 	"aws-eni-limited-pod-density":  withAlpha("write spec.kubelet.maxPods of the EC2NodeClass"),
 	"aws-node-name-convention":     always("nodes are known by the names they register with"),
 }

@@ -90,7 +90,7 @@ func defaultAWS() AWS {
 type Legacy struct {
 	// DefaultInstanceProfile is the instance profile of node templates that do not name an instance profile; empty means none.
 	DefaultInstanceProfile string
-	// EnablePodENI makes nodes report branch interfaces for pods. False by default.
+	// EnablePodENI makes nodes report the resource vpc.amazonaws.com/pod-eni, which counts branch interfaces for pods. False by default.
 	EnablePodENI bool
 	// EnableENILimitedPodDensity means that a node's network interfaces determine its number of pods; true by default. See DefaultMaxPods.
 	EnableENILimitedPodDensity bool

@@ -252,7 +252,7 @@ func awsDefinitions(keepEmpty, shortened option) []*setting {
 			"instance profile of AWSNodeTemplates (v1alpha1) that name no instance profile", alphaOnly("0.33", "spec.instanceProfile of the EC2NodeClass"),
 			inConfigMap("aws.defaultInstanceProfile"), inChart("settings.aws.defaultInstanceProfile", "aws.defaultInstanceProfile")),
 		define("aws-enable-pod-eni", "AWS.Legacy.EnablePodENI", bools(), func(s *Settings) *bool { return &s.legacy().EnablePodENI },
-			"report branch interfaces on instances of v1alpha5 Provisioners", alphaOnly("0.32", "nothing: they are reported wherever there are any"),
+			"make nodes of v1alpha5 Provisioners report the resource vpc.amazonaws.com/pod-eni (branch interfaces for pods)", alphaOnly("0.32", "nothing: all nodes with branch interfaces report them"),
 			inConfigMap("aws.enablePodENI"), inChart("settings.aws.enablePodENI")),
 		define("aws-eni-limited-pod-density", "AWS.Legacy.EnableENILimitedPodDensity", bools(), func(s *Settings) *bool { return &s.legacy().EnableENILimitedPodDensity },
 			"limit pods by network interfaces on instances of v1alpha5 Provisioners", alphaOnly("0.33", "spec.kubelet.maxPods of the EC2NodeClass"),

@@ -83,7 +83,8 @@
 // prices and their sources are in docs/costs.md. The fees become terms of the cost model, after the terms of --cost-model.
 //
 // --spot-risk adds the expected cost of interruptions of spot nodes, and expected price rises after momentary low prices. Both become terms
-// of the cost model, before all others. Notes say which low prices are not used, and why. The figures are explained in docs/spot.md.
+// of the cost model, before all others. The notes list current low spot prices that the plan does not use, and why. The figures are
+// explained in docs/spot.md.
 //
 // A snapshot saved with --cost-model, --fees or --spot-risk contains the cost model. If --cost-model is given with such a snapshot, the
 // given model replaces the saved model.

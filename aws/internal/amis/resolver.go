@@ -50,7 +50,7 @@ func New(ec2 sdk.EC2API, ssm sdk.SSMAPI, o Options) (*Resolver, error) {
 		o.Lifetime = DefaultLifetime
 	}
 	if o.Lifetime < DefaultLifetime {
-		return nil, fmt.Errorf("images: lifetime %s is shorter than the minimum %s", o.Lifetime, DefaultLifetime)
+		return nil, fmt.Errorf("images: Lifetime, the time for which answers about images are cached, is %s and must be at least %s", o.Lifetime, DefaultLifetime)
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -16,7 +16,7 @@
 //     offering is closed until that launch has ended. If the launch succeeds, the mark is forgotten; if it fails, the offering is marked
 //     again.
 //   - If a family had no capacity for a type, its larger sizes also go on probation, without being closed.
-//   - A vCPU quota closes all types of its class that have at least as many vCPUs as the refused type.
+//   - An exhausted vCPU quota closes all instance types that it counts and that have at least as many vCPUs as the refused type.
 //
 // Callers read a [Snapshot]. It never changes, and it is the same pointer as long as nothing changed. The package is deterministic: the same
 // calls at the same times of the injected clock give the same answers.

@@ -34,8 +34,8 @@ type Options struct {
 	// go on probation when the given type is closed. Nil means none; see LargerSizes. It is called without a lock and must be safe for
 	// concurrent use.
 	Neighbours func(instanceType string) []string
-	// VCPUs returns the number of vCPUs of a type, because quotas count vCPUs; nil or 0 means unknown; a quota then closes all types of its
-	// class.
+	// VCPUs returns the number of vCPUs of an instance type, because EC2's quotas count vCPUs. If the function is nil or returns 0, the
+	// number is unknown. An exhausted quota then makes all instance types that it counts unavailable.
 	VCPUs func(instanceType string) int64
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time

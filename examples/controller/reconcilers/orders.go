@@ -33,7 +33,7 @@ func (p *planner) launchInstead(ctx context.Context, token string, orders []prov
 		return provisioning.Outcome{}
 	}
 	if err := p.bringBooksUpToDate(leaving); err != nil {
-		p.log.Error("cannot update limits of NodePools or their use, launching with the previous values", "error", err)
+		p.log.Error("cannot update the limits of NodePools or the amounts that count against them; launching with the previous limits and amounts", "error", err)
 	}
 	p.passes++
 	if token == "" {

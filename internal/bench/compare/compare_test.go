@@ -385,7 +385,7 @@ func TestOptions(t *testing.T) {
 		{"--catalog x", "needs --pods-file"},
 		{"--surprise", "not defined"},
 		{"--scenario consolidate-60 --spot-to-spot=false", ""},
-		{"--scenario consolidate-60 --pods 10", "its number is the number of nodes"},
+		{"--scenario consolidate-60 --pods 10", "the number in the scenario's name is the number of nodes"},
 	} {
 		_, err := parseOptions(strings.Fields(c.args), io.Discard)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -14,9 +14,9 @@
 // begins when the objects exist and ends with the plan (drawknife: compile and solve; Karpenter: topology, scheduler, solve). Reading the
 // document is not measured. With several --runs, the run with the least CPU time is shown for each side.
 //
-// Package judge computes the cost of both plans by the same rule: each node is priced at the cheapest available offering that the
-// plan allows. It also checks every placement by the rules of a cluster. The lower bound holds for any set of nodes that holds the pods
-// which both sides place.
+// Package judge computes the cost of both plans by the same rule: each node is priced at the cheapest available offering that the plan
+// allows. It also checks whether a cluster would accept each placement. The lower bound is a price below which no set of new nodes can run
+// the pods that both planners place.
 //
 // # Results as JSON
 //

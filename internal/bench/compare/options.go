@@ -64,7 +64,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	case o.runs < 1:
 		return nil, fmt.Errorf("--runs %d: it must be at least 1", o.runs)
 	case o.pods > 0 && strings.HasPrefix(o.scenario, fleets):
-		return nil, fmt.Errorf("--pods does not apply to --scenario %s: its number is the number of nodes", o.scenario)
+		return nil, fmt.Errorf("--pods does not apply to --scenario %s: the number in the scenario's name is the number of nodes", o.scenario)
 	case o.pods < 0:
 		return nil, fmt.Errorf("--pods %d: it must not be negative", o.pods)
 	case len(o.objects.Files) > 0 && o.scenario != "h" && o.scenario != "all":

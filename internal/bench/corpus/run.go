@@ -109,7 +109,7 @@ func (p *planner) plan(ctx context.Context, name string) (*row, error) {
 // recall copies drawknife's results from the record to the row.
 func (r *row) recall(known *record) error {
 	if known.CPUSeconds == 0 {
-		return errors.New("no figures of drawknife are recorded: plan it with --runs 1 --record")
+		return errors.New("no results of drawknife are recorded: plan the scenario with --runs 1 --record")
 	}
 	r.Cost, r.Bound, r.CPUSeconds, r.Nodes, r.Unschedulable = known.Cost, known.Bound, known.CPUSeconds, known.Nodes, known.Unschedulable
 	r.OverBound = quotient(r.Cost, r.Bound)

@@ -125,10 +125,11 @@ func (a *attempts) accept(st *removing.Step, since trial.Mark) {
 
 // worthTrying reports whether the removal should be tried. Before refinement, it always returns true. During refinement it returns false if
 // some strategy has tried the same members and places without success and no member has received pods since then. At the end of refinement,
-// the set tried is cleared, so that all groups are tried again. If the search has too many candidates (Many), the set is not cleared, and
-// rounds after the first only try groups with a member that is new or has received pods. Other groups need no second attempt, because all
-// other changes have only reduced free room, or have opened new nodes that are candidates themselves. If the search has few candidates
-// (Few), worthTrying always returns true. Unless Many is true, it also returns true for removals that use only free room.
+// the set tried is cleared, so that all groups are tried again. If the search has too many candidates to try all groups again (Many), tried
+// is not cleared. Refinement rounds after the first then only try groups with a member that is new or has received pods. Other groups need
+// no second attempt, because all other changes have only reduced free room, or have opened new nodes that are candidates themselves. If the
+// search has few candidates (Few), worthTrying always returns true. Unless Many is true, it also returns true for removals that use only
+// free room.
 func (a *attempts) worthTrying(r removing.Removal) bool {
 	many := a.Many()
 	switch {

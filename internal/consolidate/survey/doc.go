@@ -1,5 +1,5 @@
-// Package survey answers one question: which nodes may be disrupted, which blocks keep other nodes, and how many nodes may be disrupted at
-// a time?
+// Package survey answers three questions: which nodes may be disrupted, why must each of the other nodes stay, and how many nodes may be
+// disrupted at a time? A reason why a node must stay is called a block.
 //
 // The input is a view of the cluster at one time, with the commands that are being executed, budgets, the times of earlier disruptions, and
 // the nodes and pools that are paused after failures. The output is a Fleet and a BudgetTracker. A Fleet has the candidates with their

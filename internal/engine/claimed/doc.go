@@ -9,8 +9,8 @@
 // ([Claims.Apart]).
 //
 // The method: needs and devices are grouped into kinds, and kinds are converted to amounts that can be added (package devices). Each amount
-// is a resource of the model's table. Devices that serve an extended resource are counted for pods that request this resource. Pods that
-// share the devices of allocated claims must run on the same node, as if they had pod affinity.
+// is a resource in the model's table of resources. Devices that serve an extended resource are counted for pods that request this resource.
+// Pods that share the devices of allocated claims must run on the same node, as if they had pod affinity.
 //
 // The cost: each distinct claim is matched with each inventory once, when the model is compiled. [Index.Stand] and [Index.Has] say when the
 // model must be compiled again.

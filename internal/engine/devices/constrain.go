@@ -119,8 +119,8 @@ func (n *nodeUnits) claimsOf(have map[int]int, kinds []int) int {
 	return claims
 }
 
-// concerned reports whether the kind is in the bundle and the constraint applies to the kind's chosen alternative. If no alternative was
-// chosen, it checks the first alternative.
+// concerned reports whether the constraint applies to requests of the kind with index at. The kind must belong to the bundle, which is the
+// set of kinds that one claim's constraints join. Of the kind's alternatives, the chosen one counts, or else the first one.
 func (n *nodeUnits) concerned(at int, bundle string, c *constraint) bool {
 	x := &n.list[at]
 	a := x.alternatives[0]

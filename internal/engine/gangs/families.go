@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Family contains gangs that are placed all together or not at all.
+// Family is a set of gangs that are placed all together or not at all.
 type Family struct {
 	// Needed are the indexes of the gangs, in the order in which the gangs were listed. It may be empty.
 	Needed []int32
@@ -18,10 +18,10 @@ type Family struct {
 	Spare  []int32
 }
 
-// Families finds the gangs that are placed all together or not at all. These are the gangs of one parent, and the gangs of all groups of
-// one ancestor, without spare gangs and groups. A spare gang is a family of its own, and the gangs of a spare group form a family. order
-// lists the indexes of the gangs. The result of has the family of each gang, or -1 for a gang without a parent. In the result families, a
-// family comes after the family in its field Within.
+// Families divides the gangs into families. The gangs of one family are placed all together or not at all. A family contains all gangs of
+// one parent, or of all groups of one ancestor, but no spare gangs and groups. A spare gang is a family of its own, and the gangs of a
+// spare group form a family. order lists the indexes of the gangs. The result of has the family of each gang, or -1 for a gang without a
+// parent. In the result families, a family comes after the family in its field Within.
 func Families(list []*planning.Gang, order []int32) (families []Family, of []int32) {
 	f := &familyFinder{known: map[planning.GangKey]int32{}}
 	of = make([]int32, len(list))

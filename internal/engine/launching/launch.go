@@ -16,9 +16,9 @@ import (
 
 // LaunchSome opens new nodes for all pending pods, one after another. Each time it opens the node with the highest ratio of value to price.
 // It places pods that few kinds of nodes can hold first. In the end each node is replaced by the cheapest node that is sufficient. It
-// returns the price in USD per hour. It changes nothing and returns false if it would open more nodes than the parameter most allows, or if
-// the new nodes would not cost less than the parameter below. It does the same if a pool has minValues or leaves labels undecided, because
-// LaunchSome does not support this. Place supports these pools, but takes much longer.
+// returns the price in USD per hour. It changes nothing and returns false if the pods would need more new nodes than the maximum (most), or
+// if these nodes would cost as much as the price limit (below, in USD per hour) or more. It does the same if a pool has minValues or leaves
+// labels undecided, because LaunchSome does not support this. Place supports these pools, but takes much longer.
 func (t *Launching) LaunchSome(q planning.Query, w *valuing.Worth, most int, below float64) (price float64, ok bool) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()

@@ -18,7 +18,7 @@ type GangIndex struct {
 	// Of is indexed like Model.Pods. It has the pod's gang, or -1. ByKey maps the pod's name to its gang.
 	Of    []int32
 	ByKey map[planning.PodKey]int32
-	// Families are the gangs that are placed all together or not at all, in the sequence of Order.
+	// Families are sets of gangs. The gangs of one family are placed all together or not at all. They are in the sequence of Order.
 	Families []gangs.Family
 	// Ways contains the pending states of each gang: see GangAsPods, GangWithheld and GangOptions.
 	Ways []state.Gang
@@ -69,7 +69,7 @@ type GangOption struct {
 	likes, Classes []int32
 }
 
-// findFamilies finds the gangs that are placed all together or not at all.
+// findFamilies divides the gangs into families. The gangs of one family are placed all together or not at all.
 func (x *GangIndex) findFamilies() {
 	sources := make([]*planning.Gang, len(x.List))
 	for i := range x.List {

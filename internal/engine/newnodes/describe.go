@@ -34,8 +34,8 @@ type Description struct {
 type Descriptions struct {
 	byLoad  map[string]Description
 	offered map[string]*offersOf
-	// allocatable has one list of amounts for each variant. Nodes whose first option has the same variant share it. If allocatable is nil,
-	// each node gets a list of its own.
+	// allocatable has one list of amounts for each variant of an instance type. Nodes whose first listed instance type has the same variant
+	// share this list. If allocatable is nil, each node gets a list of its own.
 	allocatable map[variantOf]corev1.ResourceList
 	scratch     []planning.InstanceTypeOption
 	key         []byte // scratch
@@ -51,8 +51,8 @@ func NewDescriptions() *Descriptions {
 	return &Descriptions{byLoad: map[string]Description{}, offered: map[string]*offersOf{}}
 }
 
-// NewShared returns an empty cache that several plans can use, one after another. Nodes whose first option has the same variant share one
-// list of allocatable amounts.
+// NewShared returns an empty cache that several plans can use, one after another. A variant is an instance type with one list of
+// allocatable amounts. Nodes whose first listed instance type has the same variant share this list.
 func NewShared() *Descriptions {
 	d := NewDescriptions()
 	d.allocatable = map[variantOf]corev1.ResourceList{}

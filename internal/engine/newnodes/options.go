@@ -83,7 +83,8 @@ func optionsFor(m *model.Model, out []planning.InstanceTypeOption, p *nodepool.P
 		if !resources.Fits(mc.Used, t.AllocOf(row, dims)) || (most != nil && !resources.Fits(p.RowCost(row), most)) {
 			continue
 		}
-		// If a type has several rows, only the cheapest row is used. Most types have only one row.
+		// A row of the pool's table is a variant of an instance type on which the same DaemonSets run. If a type has several rows, only the
+		// cheapest row is used. Most types have only one row.
 		option := offers.option(m, p, i)
 		if t.Several && slices.ContainsFunc(out, func(have planning.InstanceTypeOption) bool { return have.Name == option.Name }) {
 			continue

@@ -81,8 +81,8 @@ func (j *Alike) Split() *Split {
 	return &Split{j: j, at: make([]int, len(j.Items)), taken: make([]int, len(j.Items))}
 }
 
-// Next takes the next n pods of joined item k. It calls the function each for every given item that these pods belong to, with the number
-// of its pods.
+// Next takes the next n pods of the joined item with index k. A joined item consists of several given items with equal needs. Next calls
+// the function each for every given item that the n pods belong to, with the number of its pods.
 func (d *Split) Next(k int32, n int32, each func(it *pricing.Item, n int32)) {
 	for parts := d.j.Parts[k]; n > 0 && d.at[k] < len(parts); {
 		it := &d.j.Given[parts[d.at[k]]]

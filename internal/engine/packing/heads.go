@@ -153,7 +153,8 @@ func (f *filler) next(k int) {
 	f.heads = f.heads[:last]
 }
 
-// gone is the score of an item that needs more than the free amounts. A smaller item of the same family could have a higher score.
+// gone is the score of an item that needs more than the free amounts. A smaller item of the same family (items whose needs differ in only
+// one resource) could still fit and have a higher score.
 const gone = -1
 
 // score returns the current score of the head.

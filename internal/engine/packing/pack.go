@@ -20,8 +20,8 @@ type Effort struct {
 	// Rounds: the search ends after repacking has failed this many times in a row for each node. 0 means no repacking.
 	Rounds int
 	// Enough is a further limit of the number of items that Improve counts, and FairRounds is a further limit of Rounds. Both apply if the
-	// packing costs at most 1/fairGap more than its lower bound. For a more expensive packing, the limits are Rounds and unfairSteps times
-	// Enough. If Enough or FairRounds is 0, this further limit does not exist.
+	// packing costs at most 1/fairGap more than its lower bound. For a more expensive packing, the limit of items is unfairSteps*Enough,
+	// and the limit of failures is Rounds. If Enough or FairRounds is 0, this further limit does not exist.
 	Enough, FairRounds int
 	// HandOver is the maximum number of attempts to place a pod on another node when nodes hand over pods. 0 means a third of Improve or,
 	// if Rounds is 0, a third of Steps.

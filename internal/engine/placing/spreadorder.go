@@ -62,7 +62,7 @@ func (t Spreads) Disturbs(host int32) bool {
 			continue
 		}
 		if group.At == topology.Hostname {
-			if t.S.Tight > 0 && !t.replays(int32(g), t.countsBefore(int32(g))) { // countsBefore includes the node itself
+			if t.S.Tight > 0 && !t.replays(int32(g), t.countsBefore(int32(g))) { // the counts of countsBefore already have an entry for the new node
 				return true
 			}
 			continue

@@ -10,7 +10,8 @@ import (
 // gains most from it. Nodes that gain less per unit should not use the commitment.
 
 // CommittedValues are the values of the problem with the committed options as its options. Ratio is the value of an option's items divided
-// by its price. The price, in nano-USD per hour, includes the dual value of the commitment that the option uses.
+// by its price. The price, in nano-USD per hour, is increased by what the option uses of its commitment, multiplied by the commitment's
+// dual value.
 type CommittedValues struct {
 	P *Problem
 	Values

@@ -10,7 +10,8 @@ import (
 // If only a few large pods fit on a node, the fractions in the linear program fill the node but whole pods don't. For example, on a node
 // with 118 GiB, two pods of 52 GiB leave 14 GiB unused. If the gap is large because of this, the proof counts one or two resources of an
 // instance type in whole pods. Dynamic programming finds the value of the best filling with whole pods, and anyone can repeat this
-// computation. The proof still uses prices for the other resources.
+// computation. The needs for other resources may still be fractions of a node, so the proof of the bound uses a dual price for each of
+// these resources.
 
 const (
 	// wholeGap is the share of the plan's cost that the gap between this cost and its lower bound must exceed, so that pods are counted

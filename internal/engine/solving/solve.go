@@ -87,7 +87,7 @@ func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 			t.placeTogether(ctx, tier)
 		}
 		if t.S.Topology != nil && t.S.Waiting.Pods() > 0 {
-			t.placeTogether(ctx, real) // for pods that must follow pods of lower priority
+			t.placeTogether(ctx, real) // for pods whose affinity needs pods of lower priority to be placed first
 		}
 	}
 	if t.NewOnly {

@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 )
 
-// Pods says which pods each binding contains, after all placements and removals. A pod of a hidden node is identified by its index in
-// State.Freed. An initially pending pod is identified by -1 minus its index in World.Pods.
+// Pods has the pods of each Binding (a placement of pods of one class on one host), after all placements and removals. A pod of a hidden
+// node is identified by its index in State.Freed. An initially pending pod is identified by -1 minus its index in World.Pods.
 type Pods struct {
 	s *State
 	// waiting has, for each class, the pods without a place, in the order in which they became pending. known has the classes whose entry

@@ -87,7 +87,7 @@ func (t *Trial) WaitingClass(key planning.PodKey) (int32, error) {
 }
 
 func notWaiting(key planning.PodKey) error {
-	return fmt.Errorf("pod %s does not wait for a place: it is neither pending nor on a hidden node, or the trial has placed it already", key)
+	return fmt.Errorf("pod %s is not pending in this trial: it was not pending in the snapshot and its node is not hidden (see Trial.Hide), or the trial has placed it already", key)
 }
 
 // NewNodes returns the number of new nodes opened so far, including new nodes without pods. New nodes are numbered from 0 in the order in

@@ -81,7 +81,7 @@ func (r *reader) answer(status string, d document) error {
 		}
 	}
 	if result.ResultType != "vector" && result.ResultType != "matrix" {
-		return fmt.Errorf("data.resultType is %.60q, and must be vector or matrix; query series of containers", result.ResultType)
+		return fmt.Errorf("data.resultType is %.60q, and must be vector or matrix: write a query that returns time series of containers", result.ResultType)
 	}
 	for i, raw := range result.Result {
 		var s series

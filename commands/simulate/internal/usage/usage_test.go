@@ -138,7 +138,7 @@ func TestReadRefuses(t *testing.T) {
 		manifesttest.AliasBomb(30): "document 1: is neither an answer",
 		`{"status":"error","errorType":"bad_data","error":"parse error: unexpected end"}`: `document 1: status of the answer is "error": parse error: unexpected end; correct the query`,
 		`{"status":"success"}`:                                                   `document 1: data.resultType is "", and must be vector or matrix`,
-		result("scalar", "1", `"2"`):                                             `data.resultType is "scalar", and must be vector or matrix; query series of containers`,
+		result("scalar", "1", `"2"`):                                             `data.resultType is "scalar", and must be vector or matrix: write a query that returns time series of containers`,
 		result("vector", "1"):                                                    "data.result[0]: cannot unmarshal number",
 		result("vector", `{"metric":{`+labels+`},"value":[1,2]}`):                `data.result[0]: sample [1,2] is not [time, "value"]`,
 		result("vector", `{"metric":{`+labels+`},"histogram":[1,{}]}`):           name + "has no value; query numbers, not native histograms",
