@@ -39,8 +39,8 @@ func (p *Finder) Apart() *Finder { return New(p.Pass.Apart(), p.oneZone) }
 // Group contains the relevant properties of the nodes that are removed.
 type Group struct {
 	Method decision.Method
-	// Spot means that all removed nodes are spot instances. Due means that at least one removed node must be removed anyway. One means that
-	// only one node is removed.
+	// Spot means that all removed nodes are spot instances. Due means that at least one of the nodes must be removed in any case. One means
+	// that the group has only one node.
 	Spot, Due, One bool
 }
 

@@ -22,9 +22,9 @@ type Components struct {
 	Connected Sets
 	// size has, by the root of a component, the numbers of nodes that the component removes and launches.
 	size map[*searchcontext.Candidate]Size
-	// openedFor has, by the number of a new node, the first member that the node was opened for.
+	// openedFor has, for each new node by its number in the trial, the first removed node whose pods it was opened for.
 	openedFor map[int]*searchcontext.Candidate
-	// receivedFrom has, for an existing node, the members whose pods the node may have received.
+	// receivedFrom has, for an existing node, the removed nodes whose pods it may have received.
 	receivedFrom map[*searchcontext.Candidate][]*searchcontext.Candidate
 	// TooLarge is the block for a group that would make a component larger than a command may be. Its code is BlockLater, because the next
 	// plan starts with new components and may allow the removal.

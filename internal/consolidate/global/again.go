@@ -22,7 +22,8 @@ const (
 	leastAgain = 100
 	// A plan is continued only if at most one in againShare nodes must be checked again.
 	againShare = 3
-	// againRounds is the average number of times that each node is checked again before a plan is made without a memory.
+	// againRounds is an average number of checks for each node. When continued plans have made so many checks, the next plan is made
+	// without a memory.
 	againRounds = 2
 )
 

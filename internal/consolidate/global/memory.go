@@ -28,9 +28,9 @@ type Memory struct {
 	candidates map[string]*searchcontext.Candidate
 	why        map[string]*decision.Block
 	worth      *valuing.KnownWorth
-	// looked counts how often nodes were checked again since the last plan without a memory.
+	// looked is the number of checks of nodes, counting repeated checks, since the last plan that was made without a memory.
 	looked int
-	// reach is the share of all possible savings that the last plan without a memory reached: see reachOf.
+	// reach is a share from 0 to 1: the part of all possible savings that the last plan without a memory achieved. See reachOf.
 	reach float64
 }
 

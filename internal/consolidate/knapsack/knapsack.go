@@ -147,7 +147,7 @@ func (p *picker) rank(room []int64) {
 		if share > 0 {
 			density[i] /= share
 		} else {
-			density[i] *= 1e9 // the choice uses no budget
+			density[i] *= 1e9 // the choice uses no budget, so it comes first
 		}
 	}
 	p.order = slices.Clone(p.open)

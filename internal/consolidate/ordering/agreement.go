@@ -23,7 +23,8 @@ type agreement struct {
 	// model describes the fleet after the commands that were already accepted. The field asked counts the queries to provisioning.
 	model *reference.SimulatorModel
 	asked int
-	// replay executes the accepted commands by the rules with which commands are validated.
+	// replay executes the accepted commands on a trial. It uses the same rules that also decide whether a command is still valid before its
+	// execution.
 	replay *replay.Replay
 }
 

@@ -59,8 +59,8 @@ func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *p
 	for i := range cmd.Replacements {
 		node := *cmd.Replacements[i].Node
 		if node.Pods = stays(node.Pods); len(node.Pods) == 0 {
-			// All pods of this new node would leave it, so an added node would only replace it. So first try to put all pods of the command
-			// on the nodes that provisioning chose.
+			// No pod would stay on this new node, because all of its pods go to an added node. The added node would only replace it. So
+			// first try to put all pods of the command on the nodes that provisioning chose.
 			if adopted, why := a.adopted(ctx, cmd, plan, own, added); why == nil {
 				return adopted, nil
 			}

@@ -40,8 +40,8 @@ type Planner struct {
 // Found contains the commands that a search has found.
 type Found struct {
 	Commands []*decision.Command
-	// Ruled means that spread rules make places depend on the order of the commands. Unrefined are the commands that the search had found
-	// before it refined its result.
+	// Ruled means that spread rules can make it depend on the order of the commands where pods have places. Unrefined are the commands that
+	// the search had found before it refined its result.
 	Ruled     bool
 	Unrefined []*decision.Command
 }

@@ -96,7 +96,8 @@ func (p *Planner) scatter(ctx context.Context, r *replay.Replay, list []*decisio
 			pods[i], pods[j] = pods[j], pods[i]
 		}
 		if lost, err = placing.Of(r.Trial).Scatter(pods); err == nil && len(lost) == 0 {
-			// Pending pods that were placed on a member belong to no command, so the list pods does not contain them. They are placed last.
+			// Pods that were already pending in the snapshot, and that the trial placed on a removed node, belong to no command. So the
+			// list pods does not contain them. They are placed last.
 			lost, err = placing.Of(r.Trial).Scatter(r.Trial.Waiting(math.MaxInt))
 		}
 		if err != nil || len(lost) > 0 {

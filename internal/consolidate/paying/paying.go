@@ -124,7 +124,7 @@ func (t *Terms) pays(p *reference.Pass, e *Exchange) *decision.Block {
 	}
 	there, spent, required := searchcontext.Existing(e.Members), searchcontext.PriceOf(e.Members), t.Required(e.Members)
 	if e.Saving <= 0 || e.Saving < required {
-		// The exchange needs no saving if no removed node has a known price and no new node is launched.
+		// If no removed node has a known price and no new node is launched, the saving is unknown, and the exchange needs no saving.
 		if spent > 0 || len(e.NewNodes) > 0 {
 			return &decision.Block{Code: decision.BlockNoGain, Saving: money.USD(e.Saving), Required: money.USD(required)}
 		}

@@ -48,7 +48,7 @@ type Prover struct {
 	// nodes.
 	launchables *valuing.Launchables
 	scopes      map[string][]decision.FloorPrices
-	// first and second are, for each resource, the nodes with the most and the second most free room.
+	// first has, for each resource, the node with the largest free amount of it. second has the node with the second largest free amount.
 	first, second map[corev1.ResourceName]roomiest
 }
 
@@ -101,7 +101,7 @@ func requestedBy(m *model.Model, nodes []Node) corev1.ResourceList {
 const (
 	// maxDirections limits the length of Prover.directions, not counting demands for a single resource.
 	maxDirections = 8
-	// maxScopes limits the length of Prover.scopes.
+	// maxScopes limits the number of entries in Prover.scopes.
 	maxScopes = 64
 )
 

@@ -43,14 +43,15 @@ type Pass struct {
 	// Blocks are the blocks of nodes, by method and node name. The function Otherwise returns further blocks of a node. It may be nil.
 	Blocks    map[decision.Method]map[string]*decision.Block
 	Otherwise func(node string) survey.ByMethod
-	// Waiting and Again are the fields of the plan with these names.
+	// Waiting and Again become the fields of the plan (Plan) with the same names.
 	Waiting bool
 	Again   time.Time
 	// open is the simulator for drift, and closed is the simulator for consolidation: see newSimulator. Both are nil until their first use.
 	open, closed *simulator
 	// totals caches the results of totalsOf.
 	totals map[v1.PoolKey]*poolTotals
-	// unreached are the pools of which single-node consolidation tried no candidate, because it reached its limit before.
+	// unreached are the pools of which single-node consolidation tried no candidate, because the pass reached its limit of tries before it
+	// came to these pools.
 	unreached []v1.PoolKey
 }
 
@@ -215,7 +216,7 @@ func (o *Options) Plan(ctx context.Context, f *survey.Fleet) (*Plan, error) {
 		return nil, err
 	}
 	out := &Plan{Time: f.Now}
-	for _, why := range f.Blocked { // a block may end without an event, for instance when a nomination ends
+	for _, why := range f.Blocked { // a block may end only because time passes, for example when the nomination of a node ends
 		p.Later(why.Until)
 	}
 	for _, m := range decision.Methods() {

@@ -21,7 +21,7 @@ type Conditions struct {
 	// Strict means that the permitted cost is always divided among new nodes in proportion to their prices. Refinement begins with Strict
 	// set to true.
 	Strict bool
-	// Ungrown means that no pods are placed on the new nodes of other steps.
+	// Ungrown means that the step must not place pods on new nodes that other steps have opened.
 	Ungrown bool
 	// Accepting means that the effort of the present attempt is not limited.
 	Accepting bool

@@ -78,7 +78,7 @@ func (t *Trier) Admissible(r Removal) *decision.Block {
 // it always returns nil.
 func (t *Trier) tooLarge(st *Step) *decision.Block {
 	if !t.Refining {
-		return nil // Each step becomes a separate command, so no component can be too large.
+		return nil // Before refinement, each step becomes a separate command, so its component is not larger than the step.
 	}
 	if !t.Fits(st) {
 		return t.Components.TooLarge

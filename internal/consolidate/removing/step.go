@@ -28,7 +28,7 @@ type Step struct {
 	// Numbers are the trial's numbers of the step's new nodes. Grown are the numbers of other steps' new nodes that have received its pods.
 	Numbers, Grown []int
 	Pods           int
-	// Where says where the step's pods may go. Ungrown excludes the new nodes of other steps.
+	// Where says on which kinds of nodes the step's pods may be placed. Ungrown means that new nodes of other steps are excluded.
 	Where   Places
 	Ungrown bool
 }

@@ -21,8 +21,8 @@ type Candidate struct {
 	// NanoPrice is the node's price in nano-USD per hour, or 0 if unknown. PodWorth is the value of the node's pods in the same unit.
 	NanoPrice, PodWorth int64
 	PodMoves
-	// Refused has the block for each method. It does not consider budgets and places. Blocked is the block for consolidation. Nil means no
-	// block.
+	// Refused has, for each method of disruption, the block that keeps it from removing the node. It considers neither budgets nor places
+	// for pods. Blocked is the block for consolidation. Nil means no block.
 	Refused survey.ByMethod
 	Blocked *decision.Block
 	// Due means that the node must be removed anyway: it has drifted or expires soon.

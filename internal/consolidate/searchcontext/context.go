@@ -45,7 +45,7 @@ type Context struct {
 	// Candidates are the existing nodes that may be removed, in the fleet's order. ByName has them by name.
 	Candidates []*Candidate
 	ByName     map[string]*Candidate
-	// Accepted are the candidates that each method accepts; see Candidate.Refused.
+	// Accepted has, for each method of disruption, the candidates that this method may remove: see Candidate.Refused.
 	Accepted map[decision.Method][]*decision.Candidate
 	// Worth contains the values of pods.
 	Worth *valuing.Worth

@@ -23,7 +23,7 @@ type PodMoves struct {
 	Stays  map[*corev1.Pod]bool
 	// Evictions has the number of the node's pods that count against each PodDisruptionBudget.
 	Evictions []waves.Evictions
-	// Drain is the shortest possible duration of the drain.
+	// Drain is the shortest possible duration of the node's drain.
 	Drain time.Duration
 	// Passing means that a pod of the node is protected from disruption now, but perhaps not later.
 	Passing bool

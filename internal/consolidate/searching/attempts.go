@@ -24,8 +24,8 @@ type attempts struct {
 	tried map[uint64]bool
 	// failed caches attempts that failed since the last step. It is used only if there are few candidates (Few).
 	failed failures
-	// scouts try groups ahead of the search. It is nil if the search has no scouts. found is the finding of a scout about the group that is
-	// tried now. It is nil if no scout has one.
+	// scouts try groups before the search reaches them. The field is nil if the search has no scouts. found is the finding of a scout about
+	// the group that is tried now. It is nil if no scout has a finding about this group.
 	scouts *scouts
 	found  *finding
 }

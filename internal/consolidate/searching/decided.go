@@ -9,16 +9,16 @@ import (
 // decided contains the decisions of a search, which become the plan. The trial contains the effects of the steps on nodes and pods, and the
 // components say which nodes must be removed together.
 type decided struct {
-	// gone are removed candidates. fixed are candidates that received pods and therefore stay. firm are candidates that received pods of
-	// drifted nodes. Firm candidates stay fixed during refinement.
+	// gone are removed candidates. fixed are candidates that received pods of removed nodes. The search does not remove them, except during
+	// refinement. firm are candidates that received pods of drifted nodes. Refinement does not remove them either.
 	gone, fixed, firm map[*searchcontext.Candidate]bool
 	steps             []*removing.Step
 	// value is the sum of the values of the accepted steps, in nano-USD.
 	value int64
-	// made are the commands that are not made of steps: the commands for empty nodes and static pools.
+	// made are the commands for empty nodes and static pools. They are not made of steps.
 	made []*decision.Command
-	// unrefined are the commands before refinement. They are kept because after refinement the commands may be impossible in any order, if
-	// places depend on the order.
+	// unrefined are the commands before refinement. They are used if the commands after refinement can't be executed in any order. This can
+	// happen only if spread rules make places depend on the order.
 	unrefined []*decision.Command
 	// left are the removed nodes that are left for the next plan, because their commands were not worth it.
 	left map[*searchcontext.Candidate]bool

@@ -14,8 +14,8 @@ type attemptKey struct {
 	// members is the hash of the removal's nodes and of the places where their pods may go: see attempts.groupKey.
 	members uint64
 	method  decision.Method
-	// refining, subsets, strict and accepting are copies of the fields of the search's removing.Conditions. unlimited means that the limits
-	// of a command were not checked.
+	// refining, subsets, strict and accepting are copies of the fields of the search's removing.Conditions. unlimited means that the
+	// attempt did not check the limits of a command (Limits).
 	refining, subsets, strict, accepting, unlimited bool
 }
 

@@ -68,9 +68,10 @@ func (g groups) exchange(ctx context.Context) error {
 }
 
 const (
-	// groupDraws is the number of groups that are drawn for each seed.
+	// groupDraws is the number of groups that are drawn for each seed. A seed is a candidate that is in the group.
 	groupDraws = 3
-	// groupReach limits the candidates after the seed that may be drawn: only the next groupReach times Exchanged candidates.
+	// groupReach limits from which candidates the group of a seed is drawn: from the groupReach*Exchanged candidates that follow the seed
+	// in the list.
 	groupReach = 4
 )
 

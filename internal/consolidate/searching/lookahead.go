@@ -13,7 +13,7 @@ type lookahead struct {
 	// rest contains the groups of the series that follow the groups in queue.
 	rest  series
 	queue []*ahead
-	// last is the group that was taken from queue last, or nil if no group was taken since the last step.
+	// last is the group that next took from queue most recently. It is nil if next has taken no group since the last step.
 	last *ahead
 	// failed counts the unsuccessful attempts since the last step.
 	failed int
@@ -39,7 +39,7 @@ func (l *lookahead) next(ctx context.Context, taken bool) (t groupToTry, found *
 	l.last = l.queue[0]
 	l.queue = slices.Delete(l.queue, 0, 1)
 	<-l.last.in.done
-	if found = l.last.found; found == nil { // no scout has a finding, so the group may become a step
+	if found = l.last.found; found == nil { // the search must try this group itself, and the group may become a step
 		l.s.scouts.rest()
 	}
 	return l.last.groupToTry, found, true

@@ -91,7 +91,7 @@ func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, 
 			return false, nil
 		}
 		if ways := s.waysOf([]*searchcontext.Candidate{c}); len(ways) != 1 || ways[0] != nil {
-			return false, nil // the search that follows decides in which domain the gang is placed
+			return false, nil // the gang could be placed in several domains, and the search that follows chooses one of them
 		}
 		st.Members = append(st.Members, c)
 	}
@@ -127,7 +127,7 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 		}
 		st.Pods += pods
 	}
-	if !same || commands.Places(cmd) > st.Pods { // the command may have places for pods that are gone
+	if !same || commands.Places(cmd) > st.Pods { // the command may have places for pods that no longer exist
 		cmd = withOnly(cmd, s.waitingFor(st.Members, same))
 	}
 	hidden := s.Trial.Mark()
@@ -146,12 +146,13 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 		}
 		same = false
 	}
-	// Pending pods that were placed on a member belong to no command, so they need other places.
+	// Pods that were already pending in the snapshot, and that the trial placed on a removed node, belong to no command. They need other
+	// places.
 	if same && len(s.Trial.Waiting(1)) > 0 {
 		same = false
 	}
 	if !same && slices.ContainsFunc(st.Members, func(c *searchcontext.Candidate) bool { return c.Tie != nil }) {
-		return &decision.Block{Code: decision.BlockLater}, nil // leave the gangs to the next plan, which tries to move them as a whole
+		return &decision.Block{Code: decision.BlockLater}, nil // leave the gangs on these nodes to the next plan, which tries to move each gang as a whole
 	}
 	if !same {
 		left := placing.Of(s.Trial.Trial).Move(s.Query)

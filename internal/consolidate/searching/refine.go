@@ -30,7 +30,7 @@ func (s refining) all(ctx context.Context) error {
 	s.scouts = newScouts(s.Search)
 	defer func() { s.scouts = nil }()
 	list := s.strategies()
-	swept := 0 // number of steps when the refinement last began to try all groups again
+	swept := 0 // the number of accepted steps when refinement last began to try all groups again
 	for i, idle := 0, 0; idle < len(list) && s.Work <= s.most; i++ {
 		before := len(s.steps)
 		s.follow(list[i%len(list)])
@@ -69,7 +69,7 @@ func (s refining) strategies() []strategy {
 // that have pods to the candidates, except those that replace drifted nodes.
 func (s *Search) release() error {
 	if s.released < len(s.steps) {
-		s.failed.forget() // the order of the nodes changes now, so cached failures are no longer valid
+		s.failed.forget() // the order in which nodes receive pods changes now, so cached failures are no longer valid
 	}
 	s.released = len(s.steps)
 	received, planned := s.Worth.Loads(s.Trial.Trial)

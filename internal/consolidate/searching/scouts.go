@@ -15,7 +15,7 @@ import (
 type scouts struct {
 	s    *Search
 	list []*scout
-	// done contains the changes of the search's trial that the scouts have not repeated yet.
+	// done contains the changes of the search's trial that the scouts must still repeat on their trials.
 	done []change
 	// batches is the queue of groups for the scouts. It is nil while no scouts run. The function end makes the scouts stop.
 	batches chan *batch
@@ -34,7 +34,7 @@ type scout struct {
 // batch is a list of groups for the next free scout.
 type batch struct {
 	list []*ahead
-	// done is closed when the scout has finished the batch.
+	// done is a channel that the scout closes when it has tried all groups of the batch.
 	done chan struct{}
 }
 
@@ -160,7 +160,7 @@ func (o *scout) serve(ctx context.Context, todo []change, now removing.Condition
 	for b := range batches {
 		for _, a := range b.list {
 			if a.found = o.find(ctx, &a.groupToTry); a.found == nil {
-				break // if this group becomes a step, findings about later groups would be invalid
+				break // this group may become a step, and a step makes findings about later groups invalid
 			}
 		}
 		close(b.done)

@@ -27,7 +27,7 @@ type Search struct {
 	considered []*searchcontext.Candidate
 	// partly means that the search looks at only part of the fleet: see redo.lookAt.
 	partly bool
-	// released is the number of steps when the method release last ran.
+	// released is the number of accepted steps when the method release last ran.
 	released int
 	near     []drawnCandidate // scratch of drawGroup
 }
@@ -76,7 +76,7 @@ func (s *Search) consolidate(ctx context.Context) error {
 		{len(s.Fleet.Ties) > 0, s.removeTied},
 		{true, s.removeSingly},
 		{true, s.replaceSingly},
-		{!s.Refining || !s.Many(), g.exchange}, // if there are too many candidates, refinement does not draw groups, and leaves them to the next plan
+		{!s.Refining || !s.Many(), g.exchange}, // if there are too many candidates (Many), refinement draws no groups at random; the next plan does
 	} {
 		if !part.wanted {
 			continue

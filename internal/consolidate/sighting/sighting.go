@@ -76,7 +76,7 @@ func (s *Sighting) SameWorld(o *Sighting) bool {
 		!slices.Equal(a.UnsupportedVolumeTopologyKeys, b.UnsupportedVolumeTopologyKeys) || !slices.Equal(a.UnsupportedVolumeDrivers, b.UnsupportedVolumeDrivers) {
 		return false
 	}
-	return len(a.DefaultTopologySpread) == 0 || // only default spread constraints depend on the objects that are compared below
+	return len(a.DefaultTopologySpread) == 0 || // the objects that are compared below matter only if there are default spread constraints
 		Equal(a.Services, b.Services) && Equal(a.ReplicaSets, b.ReplicaSets) && Equal(a.StatefulSets, b.StatefulSets) && Equal(a.ReplicationControllers, b.ReplicationControllers)
 }
 

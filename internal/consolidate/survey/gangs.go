@@ -98,7 +98,7 @@ func (f *Fleet) block(tie *Tie, w *wholeGangs, why *decision.Block) {
 	for _, node := range tie.nodes {
 		c := f.ByName[node]
 		if c == nil {
-			continue // the node is no candidate, because it already has a block
+			continue // the node already has a block, so it is no candidate
 		}
 		f.Blocked[node] = tie.blockOf(c.Node.Pods, why)
 		delete(f.ByName, node)
@@ -164,7 +164,7 @@ func (f *Fleet) acceptsTied(t *Tie, c *decision.Candidate, m decision.Method) *d
 	own := f.acceptsAlone(c, m)
 	switch m {
 	case decision.MethodEmptiness, decision.MethodStaticDrift:
-		if own == nil { // these methods do not look for places
+		if own == nil { // these methods don't check that the moved pods have places, so they must not remove nodes of gangs
 			own = t.blockOf(c.Node.Pods, &decision.Block{})
 		}
 		return own

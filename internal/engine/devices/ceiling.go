@@ -15,8 +15,8 @@ type Ceiling struct {
 	groups counterGroups
 	// present says, for each element of Kinds.presences, whether the node may have the required devices.
 	present []bool
-	// least has, for each varied kind (see kind.varied), the smallest number of devices that a request takes. It has no entry if no request
-	// can be met.
+	// least has, for each varied kind (see kind.varied), the smallest number of devices that a request of this kind takes. It has no entry
+	// for a kind whose requests the node can't meet.
 	least map[int]int64
 }
 
@@ -90,7 +90,7 @@ func (c *ceilingOf) mark(at int, a *alternative) {
 		return
 	}
 	if x := &c.list[at]; len(free) == 0 || (x.varied || x.bundle != "") && len(free) < a.wantedAtLeast() {
-		return // too few devices, because all requests of a kind that is varied or in a bundle need wantedAtLeast different devices
+		return // too few devices: a request of a varied kind, or of a kind in a bundle, needs at least wantedAtLeast different devices
 	}
 	takes := int64(a.count)
 	if a.all {

@@ -61,7 +61,8 @@ func NewCounts(k *Kinds, nodes []Units) *Counts {
 		}
 	}
 	slices.SortFunc(masks, compareSets)
-	// Each union grows from a single kind by adding kinds that share a device with it.
+	// A union is a set of kinds for which devices are counted together. It begins with a single kind. Then kinds are added that share a
+	// device with the union.
 	known := map[kindSet]bool{}
 	for at := range k.list {
 		if k.list[at].varied {

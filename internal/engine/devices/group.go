@@ -119,8 +119,8 @@ func (s *counterGroups) weigh(w *weighted) int64 {
 
 // groupChoice is the choice of devices of a group that has the largest total weight.
 type groupChoice struct {
-	// weight is the total weight of the choice. had has the number of chosen devices of each part. known is false if the search had too
-	// many combinations to try them all. In that case, weight is only an upper bound.
+	// weight is the total weight of the chosen devices. had has the number of chosen devices of each part of the group. known is false if
+	// the search could not try all combinations. In that case, weight is only an upper bound.
 	weight int64
 	had    []int64
 	known  bool
@@ -279,7 +279,7 @@ func (s *groupSearch) by(c *counterSum, at int) int64 {
 		sum += n * p.weight
 		left -= n * c.takes[i]
 		if n < p.count {
-			return sum + p.weight*left/c.takes[i] // the last term is a fraction of one more device
+			return sum + p.weight*left/c.takes[i] // the last device counts in part: the remaining amount is enough for a fraction of it
 		}
 	}
 	return sum

@@ -10,7 +10,7 @@ import (
 
 // Place is a set of nodes that can use the same network devices of an Inventory. Network devices are devices that several nodes can use.
 type Place struct {
-	// Selector selects the nodes of the place. Nil means all nodes.
+	// Selector selects the nodes that can use the devices. Nil means all nodes.
 	Selector *corev1.NodeSelector
 	// Reach contains the devices that all nodes can use, and the devices that only the selected nodes can use.
 	Reach *Reach

@@ -90,7 +90,8 @@ func (g *counterGroup) shares() []weighted {
 	if all.count() < 2 {
 		return nil
 	}
-	// Kinds of which the fewest devices fit in the group come first, because their devices weigh most.
+	// If fewer devices of a kind fit in the group, each of these devices weighs more. So the kinds of which the fewest devices fit come
+	// first.
 	type room struct {
 		kind int
 		most int64
@@ -149,7 +150,7 @@ func (l *lifting) lift(kind int, most int64) {
 				rest -= had * heaviest
 			}
 		}
-		if n == 0 { // too many combinations
+		if n == 0 { // the heaviest combination is unknown, because there are too many combinations of devices
 			break
 		}
 		l.share(kind, rest, n)

@@ -12,7 +12,8 @@ type Usage struct {
 	// consumed has, for each shared device, the amount that is taken of each capacity. An element is nil if the device has never been
 	// allocated.
 	consumed [][]int64
-	// left is the remaining amount of each counter. It is negative if slices now publish less than was allocated before.
+	// left is the remaining amount of each counter. It is negative if the ResourceSlices now publish less of the counter than is already
+	// allocated.
 	left []int64
 }
 
@@ -93,7 +94,7 @@ func (u *Usage) free(at int32, amounts []int64) bool {
 				return false
 			}
 		}
-		return true // a device in use has already taken its counters
+		return true // the counters already contain the amounts of a device in use
 	}
 	for _, c := range d.consumes {
 		if u.left[c.counter] < c.amount {

@@ -24,8 +24,8 @@ type Answers struct {
 	m *model.Model
 	w *valuing.Worth
 	q planning.Query
-	// none means that nothing is cached, because answers depend on more than the key contains. spreads are the rules that an additional
-	// domain could break.
+	// none means that nothing is cached, because results depend on data that the key of the cache does not contain. spreads are the rules
+	// that an additional domain could break.
 	none    bool
 	spreads []int32
 	mu      sync.Mutex

@@ -61,7 +61,7 @@ func (c *ceiling) of(alloc []int64) int64 {
 	i, _ := slices.BinarySearch(c.need, room)
 	sum := c.free
 	switch {
-	case i == 0: // the node has none of the resource
+	case i == 0: // the node has nothing of the resource, so only pods that don't need it count
 	case i == len(c.need):
 		sum += c.worth[i-1]
 	default:

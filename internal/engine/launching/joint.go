@@ -202,7 +202,7 @@ func (t *Launching) PlaceNew(ctx context.Context, q planning.Query) (planning.Ou
 		return out, ctx.Err()
 	}
 	out, err := solving.Of(t.Trial).Place(ctx, o)
-	// If there are topology rules, only an answer that places all pods is cached.
+	// If there are topology rules, the result is cached only if all pods got places.
 	if err == nil && (out.Unplaced == 0 || t.S.Topology == nil) {
 		t.keepAnswer(asked, before, out.NewCost, out.Unplaced == 0)
 	}

@@ -99,8 +99,9 @@ func (t *Launching) launchBest(classes []int32, w *valuing.Worth, left int64) (p
 			best, bestScore = i, score
 		}
 	}
-	// If a node's price equals the value of all pods, the value on it can't exceed its price. So the search begins at this price. It tries
-	// more expensive nodes as long as one of them could be better, and then all cheaper nodes, until a node has goodScore.
+	// No node can hold pods of a higher value than the total value of all pods. So the search begins with nodes whose price equals this
+	// total value. It tries more expensive nodes as long as one of them could have a better ratio of value to price. Then it tries all
+	// cheaper nodes. It ends when a node has goodScore.
 	worth := int64(0)
 	for _, class := range classes {
 		worth += int64(t.S.Waiting[class]) * max(w.ByClass[class], 1)

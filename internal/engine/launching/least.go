@@ -89,8 +89,8 @@ type launchSearch struct {
 	classes []int32
 	// tries is the number of further nodes that may be opened.
 	tries int
-	// path contains the nodes that are open now. best has the cheapest nodes that hold all pods, and least is their cost, or the limit as
-	// long as best is empty.
+	// path contains the new nodes of the present attempt. best has the cheapest new nodes found so far that hold all pods. least is the
+	// cost of best, or the price limit as long as best is empty.
 	path, best []opening
 	least      int64
 }

@@ -141,7 +141,7 @@ func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []s
 		resident := p.Table.Rows[mc.Row].Resident
 		for r := range rows.Members {
 			if p.Table.Rows[r].Resident != resident {
-				rows.Remove(r) // DaemonSet pods that rules see must be the same as on the planned node
+				rows.Remove(r) // the row runs other DaemonSet pods that topology rules could see than the planned node
 			}
 		}
 	}
@@ -221,7 +221,8 @@ func (t NewNodes) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []st
 		}
 		v := m.Pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), as, key)
 		if v == "" {
-			// Spreads that ignore nodes without the label would count a node that has the label.
+			// The planned node lacks the label, so some spread constraints ignore it. They would count a node that has the label, so such a
+			// node is excluded.
 			kept = kept.Merge(KeepLabel(m, mc, as, key, rows, slots))
 			continue
 		}

@@ -21,11 +21,12 @@ import (
 type Description struct {
 	options []planning.InstanceTypeOption
 	claim   requirements.Set
-	// row and slot identify the first option in the pool's table and catalog.
+	// row and slot identify the first listed instance type: row is its index in the pool's table, and slot is the index of its offering's
+	// slot in the catalog.
 	row, slot int
 	// requests is the sum of the requests of all pods on the node, including DaemonSet pods.
 	requests corev1.ResourceList
-	// offers are the offers from which the first option was chosen.
+	// offers are the offers from which the first listed instance type was chosen.
 	offers *offersOf
 }
 

@@ -62,7 +62,7 @@ func (m *Market) Caps(items []pricing.Item, proof bool) []Cap {
 				c.several = c.several || c.class != it.Class
 				switch owns, in := topology.Contains(it.Topology.Owns, g), topology.Contains(it.Topology.In, g); {
 				case gr.Kind == topology.Anti && owns && !in:
-					c.plain = false // such pods exclude other pods, but not each other
+					c.plain = false // pods of this class keep other pods off their node, but not pods of their own class
 				case gr.Kind == topology.Anti && !owns:
 					c.cap.Amount, c.cap.counts = manyOnHost, true
 				case gr.Kind == topology.Spread:
@@ -106,7 +106,7 @@ func (c *Cap) taken(rules []topology.Group, o *topology.Groups) int64 {
 			return 1
 		}
 	case topology.Anti:
-		// A node has one pod that states the rule, or any number of pods that the rule only counts.
+		// Anti-affinity allows on a node either one pod that states the rule, or any number of pods that the rule only selects.
 		if owns {
 			return c.Amount
 		}
@@ -172,7 +172,7 @@ func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 		it := &items[i]
 		for k := range caps {
 			if n := caps[k].taken(m.Rules, it.Topology); n > 0 && int64(it.PerNode) >= caps[k].Amount/n {
-				it.PerNode = pricing.Unbounded // the cap already limits the pods on one node at least as strictly
+				it.PerNode = pricing.Unbounded // not needed: the cap limits the pods on one node at least as strictly as PerNode
 			}
 		}
 		items[i].Ruled = false

@@ -208,7 +208,7 @@ func (m *Market) poolOptions(all []pricing.Option, p *Choice, u poolUsers, small
 			limited := t.Catalog.Slots[s].Reservation != ""
 			for i := first; i < len(all); i++ {
 				if all[i].Limited || limited || (p.everyCell && all[i].Cell != cell) {
-					continue // neither option can replace the other
+					continue // neither of the two options can replace the other: a reservation limits the number of nodes, or the cells differ
 				}
 				if all[i].Price <= price && open.Within(all[i].Open) {
 					continue slots

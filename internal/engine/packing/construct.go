@@ -14,7 +14,7 @@ type search struct {
 	ranked map[int32]ranking
 	// cells lists the cells that items are bound to, ascending.
 	cells []int32
-	// unit is the greatest common divisor of all prices.
+	// unit is the greatest common divisor of the prices of all options, in nano-USD per hour.
 	unit int64
 	// The field few is true if the problem has at most fewPods pods.
 	few bool
@@ -80,7 +80,7 @@ func newSearch(p *Problem) *search {
 		least = fairBargain
 	}
 	if s.few && len(p.Options) <= fewOptions {
-		least = 0 // all options are good
+		least = 0 // with so few options, all of them count as good
 	}
 	for _, c := range append([]int32{AnyCell}, s.cells...) {
 		s.ranked[c] = rank(p, byCell[c], least)
@@ -121,7 +121,7 @@ func rank(p *Problem, options []int32, least int64) ranking {
 		} else if !ga {
 			return cmp.Or(cmp.Compare(p.Options[b].Ratio, p.Options[a].Ratio), cmp.Compare(a, b))
 		}
-		return cmp.Compare(a, b) // the lower index has the lower price
+		return cmp.Compare(a, b) // options are sorted by price, so the lower index has the lower price
 	})
 	r := ranking{options: options}
 	for r.good < len(options) && good(options[r.good]) {

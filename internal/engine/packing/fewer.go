@@ -28,7 +28,7 @@ func (s *search) fewer(nodes []Node) []Node {
 			if from == to {
 				for ; i+1 < len(queue) && price(&queue[i+1]) == price(&queue[i]); i++ {
 				}
-				continue // no node of this price can be merged with first, so all of them are skipped
+				continue // no option has a suitable price for this sum: skip all nodes with the same price
 			}
 			var both Node
 			if both, merged = s.together(&first, &queue[i], from, to); merged {

@@ -117,7 +117,7 @@ func (f *filler) fill(option int32, items []int32, bonus int64) {
 	f.candidates, f.heads = f.candidates[:0], f.heads[:0]
 	if bonus == 0 {
 		f.list(items)
-	} else { // bound pods have separate heads, because only they have the bonus
+	} else { // only pods that are bound to a cell get the bonus, so they have heads of their own
 		f.listBound(items, 0, false)
 		f.listBound(items, bonus, true)
 	}

@@ -91,7 +91,7 @@ func (h *handover) holds(node int, option, item int32) bool {
 		return false
 	}
 	if option == h.option[node] && (item < 0 || !p.Items[item].Ruled) && node != h.giver {
-		return true // the node already holds its pods, and rules need not be checked for the additional pod
+		return true // the node is valid without the additional pod, and no rule concerns this pod
 	}
 	for i, n := range h.count[node] {
 		if n > 0 && !opt.open(p.Items[i].Place) {

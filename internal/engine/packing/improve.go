@@ -37,7 +37,7 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effor
 		}
 		below := before + int64(1-idle%2)
 		if s.roundUp(worth) >= below {
-			continue // according to the values of these pods, their new nodes would not be cheaper
+			continue // the values of these pods show that new nodes for them would cost at least as much as their present nodes
 		}
 		clear(f.left)
 		for _, i := range apart {

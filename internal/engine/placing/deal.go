@@ -117,7 +117,7 @@ func (d *dealer) newHand(class int32) hand {
 		}
 	}
 	if !t.Options.ExistingOnly {
-		alone := 1 / float64(max(t.S.Waiting.Pods(), 1)) // the share of one pod if all pending pods were on one node
+		alone := 1 / float64(max(t.S.Waiting.Pods(), 1)) // the part of a node's price for one pod, if all pending pods were on this node
 		for _, st := range t.StagesFor(c) {
 			for _, s := range t.SitesOf(d.c, st, t.Sites) {
 				share := resources.LargestShare(c.Requests, s.Alloc)

@@ -217,7 +217,8 @@ func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Bindi
 	resources.AddScaled(other.Used, t.S.Volumes.NeedOn(m.Classes[class], host), 1)
 	added := state.Binding{Class: class, Host: host, Count: 1, Stage: stage, Tight: SpreadsOf(t.Trial).Tightly(class)}
 	with := append(slices.Clone(load), added)
-	// The needs of the new pod are checked below, because the current node may not meet them.
+	// In the call of allowed, the new pod has the stage of the node's first pods, because the current node may not meet the needs of the
+	// pod's own stage. These needs are checked below.
 	with[len(load)].Stage = load[0].Stage
 	p := m.Pools[mc.Pool]
 	for _, u := range m.Stages[stage].Uses {
@@ -234,7 +235,7 @@ func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Bindi
 			rows, slots := allowed(&other, with)
 			rows.And(f.Rows)
 			slots.And(f.Slots)
-			// The type of the current node may not have the label that was just decided.
+			// The current node's instance type may lack the label whose value was just decided. So keep only rows and slots that have it.
 			for r := range labels.All {
 				if _, stated := p.Table.Catalog.TypeKeys[r.Key()]; stated {
 					p.Narrow(r, rows, slots)
@@ -306,7 +307,8 @@ func decideFor(m *model.Model, p *nodepool.Pool, labels requirements.Set, f *nod
 				wanted = wanted.Intersect(o)
 			}
 		}
-		// Open labels meet the needs of the node's pods, so the decided value must also meet them.
+		// If the label had several possible values so far, the node's pods accept some of them. So the decided value must be one of the
+		// accepted values.
 		if r := decide(key, wanted); !labels.Has(key) || match.Meets(labels, r) {
 			labels = labels.With(r)
 		}

@@ -35,8 +35,8 @@ func (t Growth) settle(i int32, load []state.Binding) {
 	other, before := *mc, t.Mark()
 	other.Row, other.Slot, other.Price = row, slot, price
 	if !t.exchangeVaried(i, other, load) {
-		// Keep the more expensive type: a NodeClaim lists only types that use no more of the pool's limits than the planned type. With this
-		// type, enough types may be launched. The price is that of the cheapest type.
+		// With the cheaper type, the NodeClaim would list too few types for minValues: it lists only types that use no more of the pool's
+		// limits than the planned type. So keep the present, more expensive type, but with the price of the cheapest type.
 		t.Undo(before)
 		other = *mc
 		other.Price = price

@@ -31,7 +31,7 @@ func (t Placing) PlaceSingly(ctx context.Context, c *layout.Cells, classes []int
 		}
 		order = slices.DeleteFunc(order, func(class int32) bool { return t.S.Waiting[class] == 0 })
 		if t.S.Topology == nil {
-			return // without rules, changes to other pods can't help
+			return // without rules between pods, a pod that has no place now gets none after other pods were placed
 		}
 	}
 }

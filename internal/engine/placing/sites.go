@@ -40,7 +40,7 @@ func (t Sites) FindSite(c *layout.Cells, class int32) *offers.Site {
 				best, most, price = s, held, s.Price
 			}
 			if !crowd {
-				break // the other sites are not cheaper: sites are sorted by price
+				break // sites are sorted by price, so the remaining sites are not cheaper than the best one so far
 			}
 		}
 		if best != nil {

@@ -197,7 +197,7 @@ func halve(p *Problem, part []int32, dim int) (lo, hi []int32) {
 		return cmp.Or(cmp.Compare(p.Items[a].Need[dim], p.Items[b].Need[dim]), cmp.Compare(a, b))
 	})
 	mid := len(sorted) / 2
-	// Items with equal needs stay together, so that halving ends.
+	// Items with equal needs must stay in the same half, so that halving ends.
 	for mid < len(sorted) && p.Items[sorted[mid]].Need[dim] == p.Items[sorted[mid-1]].Need[dim] {
 		mid++
 	}

@@ -25,8 +25,8 @@ const (
 	// values only guide a search, it ends at the share roughlyNear.
 	nearEnough  = 1e-5
 	roughlyNear = 2e-3
-	// gapShare is a share of the gap between a plan's cost and its lower bound. The search also ends if it could close no more than this
-	// share of the gap.
+	// gapShare is a share of the gap between a plan's cost and its lower bound. The search also ends if it can reduce the gap by at most
+	// this share.
 	gapShare = 1.0 / 3
 	// progress is the share of the cost by which the mix or the bound must improve within idleColumns fillings per row. gapProgress is the
 	// required improvement as a share of the difference between the cost of the mix and the bound. The larger of the two amounts is
@@ -69,8 +69,8 @@ type Program struct {
 	Value  []float64 // scratch
 	// entered is the number of columns added so far.
 	entered int
-	// center has the values, by bundle, with the best lower bound so far, and centerBound is this bound. Only the options examined so far
-	// are considered.
+	// center has the best known values: the value of a pod of each bundle with which the lower bound was highest so far. centerBound is
+	// this bound. Both consider only the options examined so far.
 	center      []float64
 	centerBound float64
 	stuck       standstill
@@ -154,7 +154,7 @@ func (pr *Program) generate(ctx context.Context) {
 			}
 		}
 		if near && len(found) > 0 {
-			pr.shrinkCenter(found[0].ratio) // The values have changed: continue, even if no new option was found
+			pr.shrinkCenter(found[0].ratio) // shrinkCenter changes the values, so continue even if hot got no new option
 			pr.checked = pr.entered
 		} else if len(hot) == before {
 			return
@@ -285,7 +285,7 @@ func (pr *Program) scan() []worthMore {
 	var found []worthMore
 	for i := range pr.p.Options {
 		o := int32(i)
-		// Limited nodes are few, so they don't determine the pods' values.
+		// Options with reserved instances (Limited) are skipped: the few instances don't determine the values of pods.
 		if pr.p.Options[o].Limited || !pr.pays(o) {
 			continue
 		}

@@ -41,7 +41,7 @@ func (v *Values) findCommitted(p *Problem) {
 		dual[opt.Commitment-1] = max(dual[opt.Commitment-1], (c.worth[o]-float64(opt.Price))/float64(opt.Used))
 	}
 	for o := range c.P.Options {
-		// This increased price determines which nodes are bought first.
+		// The price plus the value of the used commitment determines the order in which nodes are bought.
 		opt := &c.P.Options[o]
 		opt.Price += int64(dual[opt.Commitment-1] * float64(opt.Used))
 		c.Ratio[o] = c.worth[o] / float64(max(opt.Price, 1))

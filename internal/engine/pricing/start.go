@@ -92,7 +92,7 @@ func (pr *Program) startCenter() []bought {
 		return nil
 	}
 	m := lp.NewMaster(demand, per, price)
-	chosen := first // by row
+	chosen := first // the option of each row's column, or -1 for a column that is no option
 	column := make([]float64, len(rows))
 	for range 50 * len(rows) {
 		most, at := 1+1e-9, -1
@@ -226,7 +226,7 @@ func (pr *Program) mixed(o int32, pods, kinds []float64) {
 		}
 	}
 	if nodes == 0 || math.IsInf(nodes, 1) {
-		return // the option takes none of the pods, or lacks a resource that some of them need
+		return // the column has no pods for this option, or the option lacks a resource that some of its pods need
 	}
 	worth := 0.0
 	for b, n := range pr.Column {

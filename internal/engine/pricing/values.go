@@ -14,7 +14,7 @@ type Values struct {
 	Item []int64
 	// Lambda is indexed by option*dims+resource. It has the price of one unit of the option's resources in nano-USD per hour.
 	Lambda []float64
-	// Ratio has, for each option, the upper bound of a filling's value, divided by the price.
+	// Ratio has, for each option, an upper bound of the value of the pods on one node, divided by the option's price.
 	Ratio []float64
 	// Bound is the proven lower bound in nano-USD per hour.
 	Bound     float64

@@ -27,7 +27,8 @@ const (
 	// knapsacks of one plan after which the search ends.
 	maxWholeStates = 6_000
 	maxWholeSteps  = 300_000_000
-	// maxSmallRoom is the maximum number of units that a node has of a second resource that is also counted in whole pods, such as GPUs.
+	// maxSmallRoom applies to the second resource that is counted in whole pods, such as GPUs: it is the maximum number of its units on a
+	// node.
 	maxSmallRoom = 8
 	// wholeNear is the share of the mix's cost by which the bound may be below this cost at the end of a search. wholeShare is a share of
 	// the gap between the plan's cost and its bound. The search ends if it can close less than this share.

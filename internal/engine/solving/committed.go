@@ -50,7 +50,8 @@ func (t Solving) packBy(ctx context.Context, p *offers.Choice, v *pricing.Values
 	if len(rest) == 0 {
 		return left
 	}
-	// The items already have needs for the amounts that express rules (p.Caps), and their PerNode no longer contains these rules.
+	// The items already need amounts of p.Caps, which express rules about single nodes. Therefore their field PerNode no longer contains
+	// these rules.
 	s := t.M.Shop()
 	q := valuing.Of(t.Trial).Complete(s.Choose(s.WithCaps(rest, p.Caps), p.Cells), p.Caps)
 	q.Committed = nil

@@ -15,7 +15,7 @@ func packingEffort(e planning.Effort, pods int) packing.Effort {
 	default:
 		perPod := 450
 		if pods > 5_000 {
-			perPod = 800 // so many pods are pending only if a whole cluster is planned at once, which is rare
+			perPod = 800 // more effort for each pod: so many pods are pending only in the rare case that a whole cluster is planned at once
 		}
 		return packing.Effort{
 			Starts: 8 + min(40, 10_000/max(pods, 1)), Steps: 10_000 + 800*min(pods, 5_000),

@@ -175,7 +175,7 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 		if !fits {
 			t.Undo(before)
 		} else if g.Needed > 0 {
-			t.Settled = &base // all new nodes opened before the mark base are settled now: see Trial.Settled
+			t.Settled = &base // new nodes opened before the mark base are already the cheapest that hold their pods: see Trial.Settled
 		}
 		return fits
 	}
@@ -186,7 +186,7 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	state.ChoosingOf(&t.S).Choose(number, best.option.Way)
 	t.Restore(best.done)
 	if g.Needed > 0 {
-		t.Settled = &base // all new nodes opened before the mark base are settled now: see Trial.Settled
+		t.Settled = &base // new nodes opened before the mark base are already the cheapest that hold their pods: see Trial.Settled
 	}
 	return true
 }

@@ -95,7 +95,7 @@ func (t Solving) packNew(ctx context.Context, c *layout.Cells, items []pricing.I
 	}
 	p := valuing.Of(t.Trial).NewJoined(items, c)
 	j := p.Alike
-	p.Rough = t.S.Topology != nil // with topology rules, rough values are enough, because a different problem proves the plan's lower bound
+	p.Rough = t.S.Topology != nil // with topology rules, approximate values are enough here, because the plan's lower bound is proven with another linear program
 	if !t.gated(p) && len(p.Committed) == 0 {
 		filling.Seed(ctx, &p.Problem, hostRules(t.M), seedingEffort(podsOf(p.Items)))
 	}

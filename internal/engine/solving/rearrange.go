@@ -36,8 +36,8 @@ type recipe struct {
 	// ruledFirst places pods with topology rules before other pods of the same priority; within each of these two groups, larger pods come
 	// first. If ruledFirst is false, pods of the same priority are sorted by size only.
 	ruledFirst bool
-	// growFirst means that one more node is bought only if no new node of the plan can be replaced by a larger node. This is so even if
-	// buying one more node is cheaper.
+	// growFirst means that for a pod without room, a new node of the plan is replaced by a larger node if possible. Only if that is
+	// impossible, one more node is bought. This also holds if one more node would be cheaper.
 	growFirst bool
 	// draw is a seed. If it is not 0, the pods of each priority are shuffled with it instead of sorted.
 	draw uint64

@@ -93,10 +93,10 @@ type search struct {
 	t       *trial.Trial
 	mark    trial.Mark
 	classes []int32
-	// hopeful contains the classes whose pods have a place if they are placed first. The search does not try other classes.
+	// hopeful contains the classes whose pods get a place if they are placed before all other pods. The search tries only these classes.
 	hopeful map[int32]bool
-	// priorities are the priorities of the classes, highest first. goal has, for each priority, the number of pods that may have a place.
-	// best has, for each priority, the number of pods that the record bestWay places.
+	// priorities are the priorities of the classes, highest first. goal has, for each priority, the number of pods in hopeful classes. best
+	// has, for each priority, the number of pods that the record bestWay places.
 	priorities []int32
 	goal, best []int
 	bestWay    state.Record

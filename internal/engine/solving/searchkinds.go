@@ -72,7 +72,7 @@ func (s *search) kindOf(o *offers.Site) string {
 	}
 	text := fmt.Sprint(o.Pool, table.Rows[o.Row].Resident, o.Limited)
 	if o.Limited || m.Pools[o.Pool].Limits != nil {
-		text += fmt.Sprint(" ", o.Stage) // at another stage, limits may leave no room for the pod
+		text += fmt.Sprint(" ", o.Stage) // the stage matters, because limits may allow the pod at one stage and not at another
 	}
 	for _, key := range m.PinnedKeys {
 		text += " " + m.Pools[o.Pool].Label(int(o.Row), int(o.Slot), as, key)

@@ -17,7 +17,7 @@ func (t Solving) keepVaried(ctx context.Context, before trial.Mark, classes []in
 	for round := 0; !placing.GrowthOf(t.Trial).AllVaried(); round++ {
 		w := t.S.Record(before.At)
 		t.Undo(before)
-		t.Restore(w) // empty nodes are left out: the other nodes have the numbers of the record
+		t.Restore(w) // the record has no empty nodes, so now each new node has the number that the record gives it
 		bad := placing.GrowthOf(t.Trial).Unvaried(int(w.First)-len(t.M.Nodes), false)
 		t.Undo(before)
 		ImprovingOf(t.Trial).restoreBut(w, func(host int32) bool { return slices.Contains(bad, host-int32(len(t.M.Nodes))) })

@@ -68,7 +68,7 @@ func (e *preemptor) choose(class int32) *victims {
 	if best := e.best(class); best != nil {
 		return best
 	}
-	// Pods that were placed since the last search may have changed which places topology rules allow.
+	// Pods that were placed since e.found was computed may have changed on which nodes topology rules allow the class. So compute it again.
 	if c.Topology == nil || e.found == nil {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (e *preemptor) best(class int32) *victims {
 	if e.found == nil {
 		e.found = make([]*victims, len(m.Nodes))
 		for i := range t.S.Room.Usable.Members {
-			// If a node does not accept the pod for reasons that preemption can't change, it has no victims.
+			// A node that does not accept the class for a reason that preemption can't change, such as a taint, gets no victims.
 			if m.Fits.Accepts(m.Nodes[i].Group, m.Classes[class].Shape) {
 				e.found[i] = e.on(int32(i), class)
 			}
@@ -192,7 +192,7 @@ func (e *preemptor) on(node, class int32) *victims {
 	}
 	e.settle(node, 1)
 	if len(out.list) == 0 {
-		return nil // the pod already fits, so it waits for something else
+		return nil // the pod fits without victims, so it waits for something else than room
 	}
 	slices.SortStableFunc(out.list, func(a, b int) int { return e.moreImportant(n.Bound[a], n.Bound[b]) })
 	out.count(m)
@@ -261,7 +261,7 @@ func (e *preemptor) moreImportant(a, b existing.Pod) int {
 
 func startOf(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime == nil {
-		return time.Unix(1<<40, 0) // not started: counts as later than any start time
+		return time.Unix(1<<40, 0) // a pod that has not started counts as started later than all other pods
 	}
 	return pod.Status.StartTime.Time
 }

@@ -32,8 +32,8 @@ type Log struct {
 	changes []change
 	// epoch is the number of commits. Marks of earlier epochs are no longer valid.
 	epoch int
-	// cut is the number of rollbacks so far. cuts has, in ascending order, the rollbacks of this epoch, without rollbacks that were
-	// followed by a rollback to the same or an earlier change.
+	// cut is the number of rollbacks so far. cuts has the rollbacks of this epoch, sorted by the change to which they went back. A later
+	// rollback to the same or an earlier change removes them from the list.
 	cut  int
 	cuts []cut
 }

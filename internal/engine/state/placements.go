@@ -8,7 +8,7 @@ import (
 // Binding says that Count pods of a class are on a host. Hosts have numbers: existing nodes come first, then new nodes.
 type Binding struct {
 	Class, Host, Count int32
-	// Stage is the number of the stage for which the pods are on a new node.
+	// Stage is the number of the stage at which the pods were placed on a new node.
 	Stage int32
 	// Tight means that spread constraints may allow the binding only because no node exists in an emptier domain.
 	Tight bool

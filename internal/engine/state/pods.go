@@ -67,7 +67,8 @@ func (r *Pods) goThrough() {
 			counts[c.a] = c.b
 		}
 	}
-	// The log does not contain the changes before the last Commit.
+	// The log has no changes from before the last Commit. So their pods are added here: at is the number of bindings that existed then, and
+	// freed is the number of pods of nodes hidden until then.
 	r.free(0, freed)
 	for i := range at {
 		r.place(i, counts[i])

@@ -19,7 +19,7 @@ type World struct {
 	Pools   []*nodepool.Pool
 	// Rules are the rules of pods about the nodes of other pods.
 	Rules []topology.Group
-	// Asked are the labels that some pod or rule asks about.
+	// Asked are the keys of the labels that some pod or rule uses.
 	Asked map[string]bool
 	// VolumesBound has, for each shared volume and node, the number of bound pods that use the volume.
 	VolumesBound map[VolumeOn]int32
