@@ -86,10 +86,10 @@ func (p *Finder) Narrow(group Group, nodes []planning.NewNode, spend Money, limi
 	return nil, why
 }
 
-// sharing restricts each new node to the types that cost less than the node's share of spend.Most. If needs is not nil and node i has no
-// type that costs less, it gets the larger share needs[i]. The other nodes divide the remaining cost. So a command that saves enough is
-// possible even if the share of one node is too small, because its type costs more in another zone. If needs is nil, the nodes keep the
-// shares that sharedOut returns.
+// sharing restricts each new node to the types that cost less than the node's share of spend.Most. If needs is not nil and no type of node
+// i costs less than the node's share, the node gets the larger share needs[i]. The other nodes divide the remaining cost. So a command that
+// saves enough is possible even if the share of one node is too small, because its type costs more in another zone. If needs is nil, the
+// nodes keep the shares that sharedOut returns.
 func (p *Finder) sharing(group Group, nodes []planning.NewNode, needs []int64, spend Money, limit int) ([]planning.NewNode, *decision.Block) {
 	planned, most, short := int64(0), spend.Most, make([]bool, len(nodes))
 	for i := range nodes {
@@ -123,7 +123,8 @@ func (p *Finder) sharing(group Group, nodes []planning.NewNode, needs []int64, s
 	return out, nil
 }
 
-// needs returns for each new node the smallest share with which sharing leaves the node at least one type, or 0 if no share does.
+// needs returns, for each new node, the smallest share of the permitted cost with which the method sharing leaves the node at least one
+// type. The entry is 0 if no share is enough.
 func (p *Finder) needs(group Group, nodes []planning.NewNode, limit int) []int64 {
 	out, fromSpot := make([]int64, len(nodes)), group.Spot
 	for i := range nodes {

@@ -54,8 +54,8 @@ func (x *Components) rootOf(c *searchcontext.Candidate) *searchcontext.Candidate
 	return x.Connected.Find(c)
 }
 
-// Union computes which components are joined if the group is removed and its pods share new nodes with the pods of the other given
-// candidates. It appends the roots of the joined components to roots, and returns their total size.
+// Union computes which components would be joined by the removal of the group. The pods of the group would share new nodes with the pods of
+// the other given candidates. It appends the roots of the joined components to roots, and returns their total size.
 func (x *Components) Union(roots []*searchcontext.Candidate, group, others []*searchcontext.Candidate) ([]*searchcontext.Candidate, Size) {
 	var size Size
 	add := func(c *searchcontext.Candidate) {
@@ -84,8 +84,8 @@ func (x *Components) Union(roots []*searchcontext.Candidate, group, others []*se
 }
 
 // Sharing returns the other candidates whose pods may be on the same new nodes as the group's pods. These are candidates whose pods were on
-// nodes of the group, and candidates for which the new nodes in grown were opened. It returns nil if both opened and grown are empty,
-// because then the group's pods are on no new node.
+// nodes of the group, and candidates for which the new nodes in grown were opened. It returns nil if both lists of new nodes, opened and
+// grown, are empty, because then the group's pods are on no new node.
 func (x *Components) Sharing(group []*searchcontext.Candidate, opened, grown []int) []*searchcontext.Candidate {
 	if len(opened)+len(grown) == 0 {
 		return nil

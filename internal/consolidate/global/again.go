@@ -88,8 +88,9 @@ func (g *Options) continued(ctx context.Context, f *survey.Fleet, m *Memory, sig
 
 // again continues the search from the memory's plan. It makes the commands of that plan again if they are still possible. Of the remaining
 // nodes, it checks the nodes that have changed, and the nodes that may be removable now because other nodes have changed. It returns a nil
-// search if too much has changed. The result looked counts how often nodes were checked again since the last plan without a memory. A
-// pending pod that no longer exists counts as one changed node, because any node may have more free room without it.
+// search if too much has changed. The result looked is the number of checks of nodes, counting repeated checks, since the last plan that
+// was made without a memory. A pending pod that no longer exists counts as one changed node, because any node may have more free room
+// without it.
 func (g *Options) again(ctx context.Context, start *searchcontext.Context, m *Memory, sight *sighting.Sighting) (s *searching.Search, looked int, err error) {
 	n := len(start.Candidates)
 	if n < leastAgain {

@@ -77,7 +77,7 @@ func (m *Memory) seeing(sight sighting.Sighting) *Memory {
 	}
 }
 
-// fact has the properties of a candidate that again compares to find changed candidates.
+// fact has the properties of a candidate that the method again compares with those of the earlier plan, to find changed candidates.
 type fact struct {
 	blocked, due, drifts bool
 	moving               int
@@ -101,7 +101,7 @@ func reachOf(p *reference.Plan) float64 {
 	return float64(sum) / float64(most)
 }
 
-// Looked returns how often nodes were checked again since the last plan without a memory.
+// Looked returns the number of checks of nodes, counting repeated checks, since the last plan that was made without a memory.
 func (m *Memory) Looked() int { return m.looked }
 
 // MovesApart compares the memory with the fleet. It returns the names of the nodes whose pods would move differently according to the

@@ -12,7 +12,8 @@ import (
 
 // until returns the first time at which a plan of an unchanged fleet may differ. It is the earliest future time at which something that the
 // plan depends on begins or ends: for example a block, the window of a budget, or a pause after failures. until returns zero if there is no
-// such time. It ignores times that only change the survey, because Sighting.Same compares the surveys.
+// such time. It ignores times at which only the result of the survey changes, because Sighting.Same detects such changes by comparing the
+// surveys.
 func (g *Options) until(s *searching.Search, plan *reference.Plan) time.Time {
 	now, f := s.Fleet.Now, s.Fleet
 	end := soonest(now, time.Time{}, plan.Again)

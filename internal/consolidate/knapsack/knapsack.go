@@ -67,7 +67,7 @@ func within(takes, room []int64) bool {
 	return true
 }
 
-// bindingBudgets returns the budgets that are too small for all open choices together.
+// bindingBudgets returns the budgets that are too small for all open choices (the choices that are possible) together.
 func bindingBudgets(list []Choice, open []int, room []int64) []int {
 	var out []int
 	for b := range room {

@@ -71,8 +71,8 @@ func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *p
 	return a.priced(&next, append(nodes, added...))
 }
 
-// adopted returns the command with its pods on the nodes where provisioning puts them. If this changed command is not worth it, adopted
-// returns the block instead.
+// adopted returns the command with its pods on those nodes on which provisioning would place them. If this changed command is not worth it,
+// adopted returns the block instead.
 func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *planning.Plan, own map[planning.PodKey]bool, added []planning.NewNode) (*decision.Command, *decision.Block) {
 	next := *cmd
 	next.Receivers, next.Replacements = nil, nil

@@ -174,7 +174,7 @@ func (p *Planner) leave(out *Order, cmd *decision.Command, why *decision.Block) 
 	}
 }
 
-// takeWaves returns the commands of each wave, and removes all commands and waves from the order.
+// takeWaves removes all commands and waves from the order, and returns the removed commands wave by wave.
 func (out *Order) takeWaves() [][]*decision.Command {
 	byID := make(map[string]*decision.Command, len(out.Commands))
 	for _, cmd := range out.Commands {

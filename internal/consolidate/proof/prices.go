@@ -167,7 +167,7 @@ func (p *Prover) offered(groups []int) []offered {
 	return out
 }
 
-// number returns the index of the prices y in the list, and adds y if it is missing.
+// number returns the index of the prices y in p.list. If the list does not have these prices yet, number adds them.
 func (p *Prover) number(y decision.FloorPrices) int {
 	i := slices.IndexFunc(p.list, func(have decision.FloorPrices) bool { return samePrices(have, y) })
 	if i < 0 {

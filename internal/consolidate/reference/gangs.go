@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// loose returns two lists: the candidates that may be removed alone, and the groups of candidates that must be removed together. The groups
-// are sorted by descending ratio of saving to disruption.
+// loose divides the candidates into two lists: candidates that may be removed alone, and groups of candidates that must be removed
+// together. The groups are sorted by descending ratio of saving to disruption.
 func (p *Pass) loose(accepted []*decision.Candidate) (loose []*decision.Candidate, tied []*survey.Tie) {
 	if len(p.Fleet.Ties) == 0 {
 		return slices.Clone(accepted), nil

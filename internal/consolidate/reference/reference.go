@@ -103,7 +103,7 @@ func (p *Pass) BlockAll(m decision.Method, batch []*decision.Candidate, tie *sur
 	}
 }
 
-// room returns the block of the first budget that has no room for the whole batch, or nil if all budgets have room.
+// room returns the block of the first disruption budget that does not allow the removal of the whole batch, or nil if all budgets allow it.
 func (p *Pass) room(batch []*decision.Candidate, r decision.Reason) *decision.Block {
 	return p.Ledger.BlocksAll(batch, r)
 }

@@ -129,7 +129,7 @@ func (s *simulator) withoutFee(nodes []planning.NewNode) []planning.NewNode {
 	return nodes
 }
 
-// Settled returns a model without the pending pods that have no place on existing nodes.
+// Settled returns a model without those pending pods that have no place on existing nodes: see simulator.
 func Settled(ctx context.Context, f *survey.Fleet, q planning.Query) (*SimulatorModel, error) {
 	snapshot := f.In.View.Snapshot
 	if len(snapshot.Pods)+len(snapshot.Placeholders) == 0 {

@@ -27,5 +27,5 @@ type Conditions struct {
 	Accepting bool
 }
 
-// FewCandidates is the number of candidates up to which the search tries all kinds of launches for each candidate.
+// FewCandidates is the largest number of candidates for which the search tries every method of launching new nodes for each candidate.
 const FewCandidates = 12

@@ -96,7 +96,7 @@ func (t *Trier) Fits(st *Step) bool {
 	return t.allows(size)
 }
 
-// Together returns the size of the component that the group would belong to after its removal.
+// Together returns the numbers of nodes that the group's component would remove and launch after the removal of the group.
 func (t *Trier) Together(group []*searchcontext.Candidate) components.Size {
 	_, size := t.union(group, nil)
 	return size

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Removal is a group of nodes to remove, and the places where its pods may go.
+// Removal is a group of nodes to remove, and the kinds of nodes on which its pods may be placed.
 type Removal struct {
 	Method  decision.Method
 	Members []*searchcontext.Candidate
@@ -33,7 +33,7 @@ type Step struct {
 	Ungrown bool
 }
 
-// Places say where pods may go.
+// Places says on which kinds of nodes (existing, new) the pods of removed nodes may be placed.
 type Places int
 
 const (
@@ -47,5 +47,5 @@ const (
 	LikeProvisioning
 )
 
-// room reports whether pods may be put in free room of existing nodes.
+// room reports whether the pods may be placed on existing nodes with free room.
 func (p Places) room() bool { return p == OnlyRoom || p == UseRoom }

@@ -68,8 +68,8 @@ func (r *Replay) turns(cmd *decision.Command) ([]turn, bool) {
 	return out, true
 }
 
-// take puts as many pods of t.pods on the node as possible now. The other pods remain in t.pods. It returns an error if a pod can't be
-// placed for a reason other than placing.ErrNoPlace.
+// take puts pods of t.pods on the node, as many as the node can take now. It removes these pods from t.pods. It returns an error if a pod
+// can't be placed for a reason other than placing.ErrNoPlace.
 func (t *turn) take() (put []planning.PodKey, err error) {
 	left := t.pods[:0]
 	for i, key := range t.pods {

@@ -71,7 +71,7 @@ func (p *PodMoves) stay(pod *corev1.Pod) {
 	p.Stays[pod] = true
 }
 
-// Moves reports whether the pod moves when its node is removed. The trial calls it for each pod of a removed node.
+// Moves reports whether the pod needs another place when its node is removed. The trial calls it for each pod of a removed node.
 func (p *PodMoves) Moves(pod *corev1.Pod) bool { return !p.Stays[pod] }
 
 // Longest returns the evictions for the PodDisruptionBudget with the longest drain, or the zero value if no budget slows the drain down.

@@ -28,8 +28,8 @@ func newWhatIf(m *model.Model) *WhatIf {
 	return &WhatIf{launching.On(t), answering.On(t)}
 }
 
-// Clone returns an independent trial in the same state. Cached data is not copied. Only the cache of new nodes that were found for pods is
-// shared by both trials.
+// Clone returns an independent trial in the same state. The clone gets no cached data, with one exception: both trials share the cache of
+// new nodes that were found for pods.
 func (t *WhatIf) Clone() *WhatIf {
 	out := t.Launching.Clone()
 	return &WhatIf{out, answering.On(out.Trial)}

@@ -89,7 +89,7 @@ func (a *attempts) attempt(ctx context.Context, r removing.Removal) (*decision.B
 	return why, err
 }
 
-// attemptNew is like attempt, but does not look for the removal in the cache of failed attempts and in the findings of scouts.
+// attemptNew does the same as attempt, but does not use cached results: neither the cache of failed attempts nor the findings of scouts.
 func (a *attempts) attemptNew(ctx context.Context, r removing.Removal) (*decision.Block, error) {
 	mark := a.Trial.Mark()
 	st, why, err := a.TryWithin(ctx, r, mark)

@@ -43,7 +43,7 @@ func (p *Planner) withinBudgets(ctx context.Context, best *Search) (*Search, err
 	return best, nil
 }
 
-// heldByBudgets reports whether a budget prevented the consolidation of some node.
+// heldByBudgets reports whether a disruption budget prevented the consolidation of at least one node.
 func (s *Search) heldByBudgets() bool {
 	for _, why := range s.why {
 		if causeOf(why).Code == decision.BlockBudget {

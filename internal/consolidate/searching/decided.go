@@ -39,8 +39,8 @@ func newDecided() decided {
 // open reports whether the candidate can still be removed.
 func (d *decided) open(c *searchcontext.Candidate) bool { return !d.gone[c] && !d.fixed[c] }
 
-// identity identifies a candidate. If the method release makes another candidate of the same new node, this candidate has the same
-// identity.
+// identity identifies the node of a candidate. The method release may make several candidates of the same new node, one after another. They
+// all have the same identity.
 type identity struct{ node, planned int }
 
 func identityOf(c *searchcontext.Candidate) identity {

@@ -67,8 +67,8 @@ func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) 
 	return nil
 }
 
-// look is a removal that was tried and undone. kept is the number of preferred domains that it keeps. cost is the cost of its new nodes, in
-// nano-USD per hour.
+// look is the result of a removal that was tried on the trial and undone. kept is the number of preferred domains that the removal keeps.
+// cost is the cost of its new nodes, in nano-USD per hour.
 type look struct {
 	removal removing.Removal
 	kept    int
@@ -186,7 +186,7 @@ func (s *Search) lookAtRemoval(ctx context.Context, r removing.Removal) (*removi
 	return s.within(ctx, r)
 }
 
-// within calls TryWithin, undoes the removal, and returns the result of TryWithin.
+// within tries the removal by calling TryWithin, undoes it, and returns the result of TryWithin.
 func (s *Search) within(ctx context.Context, r removing.Removal) (*removing.Step, *decision.Block, error) {
 	mark := s.Trial.Mark()
 	st, why, err := s.TryWithin(ctx, r, mark)

@@ -46,7 +46,7 @@ func (g groups) exchangeWhole(ctx context.Context) error {
 	return nil
 }
 
-// together returns the number of candidates at the start of the list that form the next group.
+// together returns the size of the next group. The group has the first candidates of the list.
 func (g groups) together(list []*searchcontext.Candidate) int {
 	parts := (len(list) + g.MaxMembers - 1) / g.MaxMembers
 	n := (len(list) + parts - 1) / parts

@@ -76,7 +76,7 @@ func (l *lookahead) nextToTry() (a *ahead, more bool) {
 	}
 }
 
-// came records whether the last group became a step. After a step, the findings about later groups are dropped.
+// came records whether the last group became a step. If it did, the findings of scouts about later groups are invalid, and came drops them.
 func (l *lookahead) came(taken bool) {
 	if !taken {
 		l.failed++

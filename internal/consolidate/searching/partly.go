@@ -67,7 +67,8 @@ func (s redo) lookAt(ctx context.Context, names map[string]bool) error {
 	return nil
 }
 
-// eachAlone is like consolidate, but the only groups that it tries are nodes that must be removed together.
+// eachAlone does the same as consolidate, but tries single nodes only. The exception are nodes that must be removed together: they are
+// tried as a group.
 func (s redo) eachAlone(ctx context.Context) error {
 	if err := s.removeTied(ctx); err != nil {
 		return err

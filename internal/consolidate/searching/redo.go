@@ -184,7 +184,7 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 }
 
 // waitingFor returns the keys of the members' pods that need other places. If the parameter anyway is true, it also returns the keys of
-// pending pods and placeholders.
+// pods that were already pending in the snapshot, and of placeholders.
 func (s redo) waitingFor(members []*searchcontext.Candidate, anyway bool) map[planning.PodKey]bool {
 	out := map[planning.PodKey]bool{}
 	note := func(list []*corev1.Pod) {

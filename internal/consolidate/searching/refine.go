@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// refining is the part of a search that refines the search's result: it continues after the steps that the search has already accepted.
+// refining is the part of a search that refines its result: it keeps the accepted steps and looks for further steps.
 type refining struct{ *Search }
 
 // all continues the search as the next plan would, until no strategy finds another step or the search has used up its what-ifs. Nodes that

@@ -177,8 +177,9 @@ func (s *Search) tryEach(ctx context.Context, list series) error {
 	}
 }
 
-// free returns the candidates that can still be consolidated and belong to no tie. Due candidates come first. Within both groups,
-// candidates are sorted by descending saving per unit of disturbance, with free room priced at the strategy's roomWeight.
+// free returns the candidates that can still be consolidated and that can be removed alone (they belong to no survey.Tie). Due candidates
+// come first. Within both groups, candidates are sorted by descending saving per unit of disturbance, with free room priced at the
+// strategy's roomWeight.
 func (s *Search) free() []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate
 	for _, c := range s.considered {
@@ -210,5 +211,5 @@ func (s *Search) worthOn(c *searchcontext.Candidate) int64 {
 	return c.PodWorth + money.NanoUSD(s.Received[c].Worth)
 }
 
-// waste returns the candidate's price minus the value of its pods.
+// waste returns the candidate's price minus the value of its pods, in nano-USD per hour.
 func (s *Search) waste(c *searchcontext.Candidate) int64 { return c.NanoPrice - s.worthOn(c) }

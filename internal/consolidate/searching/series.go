@@ -22,7 +22,7 @@ type series interface {
 	clone() series
 }
 
-// singly is a series of groups of one candidate.
+// singly is a series whose groups have only one candidate each.
 type singly struct {
 	list  []*searchcontext.Candidate
 	where removing.Places

@@ -21,7 +21,7 @@ type strategy struct {
 	prepare func(context.Context, *Search) error
 }
 
-// usual returns the strategy that orders nodes by their waste per disturbance.
+// usual returns the strategy that tries nodes in the order of their waste (price minus value of the pods) per disturbance.
 func usual() strategy { return strategy{roomWeight: 1000} }
 
 // strategies returns the strategies that are tried for every plan.

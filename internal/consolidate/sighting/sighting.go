@@ -183,7 +183,8 @@ func (s *Sighting) Changed(o *Sighting) map[string]bool {
 	return out
 }
 
-// GaveUp returns the number of pending pods and placeholders that were deleted. These no longer wait, but are not on a changed node either.
+// GaveUp returns the number of pending pods and placeholders that were deleted since the earlier sighting. They are no longer pending, and
+// no changed node has them either.
 func (s *Sighting) GaveUp(o *Sighting, changed map[string]bool) int {
 	gone := map[planning.PodKey]bool{}
 	for _, list := range [][]*corev1.Pod{s.Snapshot.Pods, s.Snapshot.Placeholders} {

@@ -92,7 +92,7 @@ func (b *book) count(f *Fleet, m *cluster.NodeState) {
 	}
 }
 
-// weigh returns the amount of a budget that one node uses, in the budget's unit u.
+// weigh returns the amount that one node uses of a budget with the unit u.
 func (f *Fleet) weigh(u decision.Unit, m *cluster.NodeState) float64 {
 	if u == decision.UnitNodes {
 		return 1

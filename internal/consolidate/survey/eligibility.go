@@ -56,7 +56,8 @@ func (f *Fleet) look(m *cluster.NodeState, n *planning.Node) (*decision.Candidat
 	return c, nil
 }
 
-// notEligible returns the first block that keeps the node from being a candidate, or nil. It ignores the node's pods.
+// notEligible returns the first block that keeps the node from being a candidate, or nil if there is no such block. It does not check the
+// node's pods: see podBlock.
 func (f *Fleet) notEligible(m *cluster.NodeState) *decision.Block {
 	if id, executing := f.In.Executing[m.Name]; executing {
 		return &decision.Block{Code: decision.BlockInFlight, Command: id}

@@ -36,9 +36,9 @@ type Planner struct {
 	Evictions func(node string) []Evictions
 }
 
-// Of sorts the commands by value per disruption, and groups them so that no drain waits for another drain of the same wave. A command joins
-// the first wave in which each drain takes no longer than it would take alone. Commands are returned in the order of the waves. If inOrder
-// is true, the commands keep the given order, and each command joins the last wave or a new wave.
+// Of sorts the commands by value per disruption, and groups them so that no node's drain waits for another drain of the same wave. A
+// command joins the first wave in which each drain takes no longer than it would take alone. Commands are returned in the order of the
+// waves. If inOrder is true, the commands keep the given order, and each command joins the last wave or a new wave.
 func (p *Planner) Of(commands []*decision.Command, inOrder bool) ([]*decision.Command, []decision.Wave) {
 	order := slices.Clone(commands)
 	if !inOrder {

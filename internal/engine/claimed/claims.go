@@ -77,8 +77,9 @@ func (c *Claims) countUsers(pods []*corev1.Pod) {
 	}
 }
 
-// Apart reports whether the pod must be planned separately from other pods that refer to the same claims. This is so if the pod shares
-// claims with other pods, or if a claim that was made for the pod is allocated or was not needed.
+// Apart reports whether the pod must be planned separately from other pods that refer to the same claims. It returns true if the pod shares
+// claims with other pods, if a claim that was made for the pod is already allocated, or if no claim had to be made from one of the pod's
+// templates.
 func (c *Claims) Apart(pod *corev1.Pod) bool {
 	if len(pod.Spec.ResourceClaims) == 0 {
 		return false

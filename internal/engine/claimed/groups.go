@@ -85,7 +85,7 @@ func movesAlone(pod *corev1.Pod) bool {
 	return !ofDaemon && (owner == nil || owner.Kind != "Node")
 }
 
-// ofOneNode reports whether only one node can use the allocated devices.
+// ofOneNode reports whether the claim's allocated devices can be used on one node only.
 func ofOneNode(a *resourcev1.AllocationResult) bool {
 	if a.NodeSelector == nil || len(a.NodeSelector.NodeSelectorTerms) != 1 {
 		return false

@@ -111,7 +111,8 @@ func (n *deviceNetwork) ofNode(c *devices.Claim, request int) bool {
 		slices.ContainsFunc(n.stock.nodes, func(name string) bool { return about(n.stock.ofNodes[name].Inventory()) })
 }
 
-// contest marks network devices as contested if the given claims for a node's own devices could take them.
+// contest marks network devices as contested. A network device is contested if one of the given claims, which should get a node's own
+// devices, could also take it.
 func (n *deviceNetwork) contest(ofNode []*devices.Claim) {
 	for _, c := range ofNode {
 		if !n.evaluates && c.Selects() {
@@ -185,8 +186,8 @@ func (n *deviceNetwork) share(r *likeness.Roster, c *Claims, terms match.Terms) 
 	}
 }
 
-// kept returns the share of a running pod. It has the devices that the pod uses now, because the pod's successor can use them after the
-// pod's removal.
+// kept returns the share of a running pod. This share has the devices that the pod uses now: if the pod's node is removed, the new pod in
+// its place can use these devices.
 func (n *deviceNetwork) kept(pod *corev1.Pod, c *Claims) networkShare {
 	var out networkShare
 	for i := range pod.Spec.ResourceClaims {

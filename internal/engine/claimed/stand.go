@@ -26,8 +26,8 @@ func (k *deviceStock) noteStart(n *planning.Node, now time.Time) {
 	}
 }
 
-// Stand reports whether the index is still valid for a later snapshot with the same claims, classes and slices. The index becomes invalid
-// at the time x.until.
+// Stand reports whether the index is still valid for a later snapshot with the same claims, DeviceClasses and ResourceSlices. The index
+// becomes invalid at the time x.until.
 func (x *Index) Stand(s *planning.Snapshot) bool {
 	return x == nil || x.until.IsZero() || s.Time.Before(x.until)
 }
@@ -61,7 +61,7 @@ func (x *Index) Has(n *planning.Node) bool {
 	return x.typed[view.Labels[corev1.LabelInstanceTypeStable]]
 }
 
-// Reads returns the index as the interface with which package podclass reads it.
+// Reads returns the index as a value of the interface that package podclass uses.
 func (x *Index) Reads() podclass.Devices {
 	if x == nil {
 		return nil

@@ -15,7 +15,7 @@ type Source struct {
 	Reach *Reach
 }
 
-// MaxSteps is the number of devices that one allocation tries before it gives up.
+// MaxSteps is the maximum number of devices that one call of Allocate tries. After that, Allocate gives up.
 const MaxSteps = 20000
 
 // Result is a device that is allocated to a request.

@@ -4,9 +4,9 @@ import (
 	"slices"
 )
 
-// Ceiling is an upper bound on how many requests the devices of a node can serve. Units never count more devices than can be allocated
-// together. A ceiling never counts fewer devices than some set of claims could get. Upper bounds on the number of pods on a node must use
-// ceilings. If no devices compete with each other, the amounts of units and ceiling are equal.
+// Ceiling is an upper bound on how many requests the devices of a node can serve. Units (the type) never count more devices than can be
+// allocated together. A ceiling never counts fewer devices than any set of claims could get. Upper bounds on the number of pods on a node
+// must use ceilings. If no devices compete with each other, the amounts of units and ceiling are equal.
 type Ceiling struct {
 	// by is for devices that are not shared and use no counters. It has, for each set of kinds, the number of devices that could serve
 	// exactly these kinds.
@@ -20,8 +20,8 @@ type Ceiling struct {
 	least map[int]int64
 }
 
-// manyShares is the number of claims that is assumed for a shared device that any number of claims can use. It exceeds the number of pods
-// on a node.
+// manyShares is the number of claims that the ceiling assumes for a shared device whose number of claims is not limited. It exceeds the
+// number of pods on a node.
 const manyShares = 1 << 20
 
 // ceilingOf holds the state while the ceiling of one node is computed.
@@ -197,7 +197,7 @@ func (c *ceilingOf) sharedOf(i int) counterGroup {
 	return g
 }
 
-// of returns the largest number of devices that requests of the kinds in the given set can get.
+// of returns an upper bound on the number of devices that requests of the kinds in the given set can get together.
 func (c *Ceiling) of(set kindSet) int64 {
 	sum := int64(0)
 	for mask, n := range c.by {

@@ -15,7 +15,7 @@ type Claim struct {
 	constraints []constraint
 }
 
-// request has one alternative, or several in order of preference.
+// request is a request for devices. It has one alternative, or several alternatives in the order of preference.
 type request struct {
 	name         string
 	alternatives []alternative

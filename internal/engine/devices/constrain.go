@@ -148,7 +148,8 @@ func (n *nodeUnits) keepOneEach(c *constraint, kinds []int) {
 	}
 }
 
-// keepBest keeps the devices with one value of the attribute: the value whose devices are enough for the most claims.
+// keepBest keeps only the devices with one value of the attribute. It chooses the value whose devices are enough for the largest number of
+// claims.
 func (n *nodeUnits) keepBest(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	counts, order := n.byValue(c, kinds)

@@ -38,7 +38,7 @@ type Counts struct {
 // allocated.
 const maxUnions = 64
 
-// Many means an unlimited amount.
+// Many is an amount that stands for "unlimited".
 const Many = math.MaxInt32
 
 // NewCounts computes the resources for nodes with these units.

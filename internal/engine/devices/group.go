@@ -20,7 +20,8 @@ type counterPart struct {
 	count int64
 }
 
-// counterGroups are the groups of a node. Equal groups are stored once, and times has the number of each.
+// counterGroups are the counter groups of a node. Equal groups are stored only once in list, and times has, for each group in list, the
+// number of equal groups.
 type counterGroups struct {
 	list  []counterGroup
 	times []int64

@@ -55,7 +55,7 @@ type device struct {
 	capacity []capacity
 }
 
-// draw is the amount that a device takes of one counter.
+// draw is the amount of one counter that a device uses when it is allocated.
 type draw struct {
 	counter int32
 	amount  int64

@@ -12,7 +12,8 @@ import (
 // Code says which check of Allocate failed.
 type Code string
 
-// The codes are in the order of the checks. A later code means that the request was closer to an allocation.
+// The codes are listed in the order in which the checks are made. So if a request fails with a code further down in this list, it was
+// closer to an allocation.
 const (
 	// MissTooMany: the requests up to and including this one ask for more devices than a claim can have on any node.
 	MissTooMany Code = "TooMany"

@@ -23,7 +23,7 @@ type search struct {
 	failed *Miss
 }
 
-// place is the current position of the search: the indexes of a claim and of one of its requests.
+// place is a position of the search: the index of a claim, and the index of one of its requests.
 type place struct{ claim, request int }
 
 // options are the devices with which an alternative of a request could be met.

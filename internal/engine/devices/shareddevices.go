@@ -5,8 +5,8 @@ import (
 )
 
 // countShared counts the devices that several claims can share. Each device is counted as often as its capacities allow, for all kinds
-// together. A device that could serve a varied kind is counted for only one of its kinds. The method chooses this kind in turn: the first
-// of its kinds for one device, the second for the next such device, and so on.
+// together. A device that could serve a varied kind is counted for only one of its kinds. The method varies this kind from device to
+// device: it takes the first of the kinds for one such device, the second kind for the next such device, and so on.
 func (n *nodeUnits) countShared() {
 	turn := 0
 	for i, set := range n.sets {

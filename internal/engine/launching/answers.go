@@ -89,7 +89,8 @@ func (t *Launching) Recall(a *Answers) {
 	}
 }
 
-// askedOf is the function whose answer is cached. It is part of the key, because the functions return different answers.
+// askedOf says which function computed a cached answer. It is part of the key, because PlaceNew, LaunchSome and LaunchLeast return
+// different answers.
 type askedOf byte
 
 const (
@@ -179,7 +180,7 @@ func (t *Launching) countsAsked(key []byte, concerned []int32) (string, bool) {
 	return string(key), true
 }
 
-// recalled applies the cached answer, if there is one.
+// recalled looks for a cached answer with the given key. If there is one, it opens the new nodes of the answer and places their pods.
 func (t *Launching) recalled(key string) (known answer, has bool) {
 	a := t.answers
 	a.mu.Lock()

@@ -77,7 +77,7 @@ func (t *Launching) Plain(q planning.Query) bool {
 	return anchor >= 0
 }
 
-// dearest is higher than all prices, in USD per hour.
+// dearest is a price limit in USD per hour that is higher than every price.
 const dearest = 1e9
 
 // launchBest opens the node that has the highest ratio of value to price and costs less than the parameter left, and places pods on it. It
@@ -203,7 +203,7 @@ func (t *Launching) kindsOf(stage int32) ([]kind, bool) {
 	return out, true
 }
 
-// numberRoom returns a number for alloc. Equal values have equal numbers.
+// numberRoom returns a number that identifies the allocatable amounts alloc: equal amounts have equal numbers.
 func (t *Launching) numberRoom(alloc []int64) int32 {
 	key := make([]byte, 0, 8*len(alloc))
 	for _, n := range alloc {

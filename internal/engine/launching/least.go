@@ -95,7 +95,8 @@ type launchSearch struct {
 	least      int64
 }
 
-// opening is a node and the order in which it is filled: first the anchor's pods, then the other pods in the order of the classes.
+// opening is a kind of node to open, and the order in which the node is filled: first the pods of the class anchor, then the other pods in
+// the order of the classes.
 type opening struct {
 	kind    kind
 	anchor  int32

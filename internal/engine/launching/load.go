@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// loading computes the value of the pending pods that nodes would hold.
+// loading computes, for kinds of nodes, the value of the pending pods that one such node would hold.
 type loading struct {
 	t       *Launching
 	w       *valuing.Worth
@@ -134,7 +134,8 @@ func (f *loading) full(l *waitingLoad) bool {
 	return false
 }
 
-// suits reports whether pods of the load may run on the kind. It is for loads whose demand has the number mostDemands.
+// suits reports whether pods of the load may run on the kind of node. It is called only for loads whose demand has the number mostDemands,
+// which metDemands does not distinguish.
 func (f *loading) suits(l *waitingLoad, number int, k *kind) bool {
 	return l.suits.Has(number) && (l.class.Topology == nil || f.t.S.Topology.AdmitsDomains(l.class.Topology, l.class.Shape, f.t.placesOfKinds().List[k.cell]))
 }

@@ -121,7 +121,7 @@ func (d *metDemands) admits(x *launchDemand, cell int32) bool {
 	return x.admitted[cell] == admitted
 }
 
-// room returns the cached facts about kinds with the same room as k.
+// room returns the cached facts about all kinds that have the same room for pods as the kind k.
 func (m *metDemand) room(k *kind) *heldInRoom {
 	for int(k.room) >= len(m.rooms) {
 		m.rooms = append(m.rooms, heldInRoom{})

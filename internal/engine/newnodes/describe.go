@@ -86,8 +86,8 @@ type offersOf struct {
 // mostClaims is the maximum number of cached claims for the same offers.
 const mostClaims = 64
 
-// nodeClaim contains the requirements of the NodeClaim for a node with these labels. The field before has the requirements that Allowed
-// returns. The field after has these requirements, restricted to the offerings that may be bought.
+// nodeClaim contains the requirements of the NodeClaim for a node with these labels. The field before has the requirements that the method
+// Allowed returns for the node. The field after has the same requirements, restricted to the offerings that may be bought.
 type nodeClaim struct{ labels, before, after requirements.Set }
 
 type variantOf struct {
@@ -169,7 +169,7 @@ func (t NewNodes) Keep(node *planning.NewNode, options []planning.InstanceTypeOp
 	return d
 }
 
-// assume finds the row and slot of the first option.
+// assume finds the row and slot of the node's first option, which the plan assumes will be launched.
 func (d *Description) assume(m *model.Model, mc *state.Node, slots bitset.Set) {
 	p := m.Pools[mc.Pool]
 	d.row = rowOf(m, p, d.options[0].Name, mc, d.offers.rows)

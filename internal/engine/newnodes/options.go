@@ -112,8 +112,8 @@ func ownFirst(m *model.Model, options []planning.InstanceTypeOption, p *nodepool
 	return true
 }
 
-// rowOf returns the row of the named type: its cheapest row that holds the node's pods, and of equally cheap rows the first. If there is no
-// such row, it returns the row of the planned node.
+// rowOf returns the cheapest row of the named instance type that holds the node's pods. Of equally cheap rows, it returns the first. If
+// there is no such row, it returns the row of the planned node.
 func rowOf(m *model.Model, p *nodepool.Pool, name string, mc *state.Node, offers []rowOffer) int {
 	for i := range offers { // offers are sorted by price, then name, then row
 		if row := offers[i].row; typeNameOf(p, row) == name && resources.Fits(mc.Used, p.Table.AllocOf(int(row), m.Resources.Len())) {

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// BrokenWishes calls note for each preference of the pods that is not met.
+// BrokenWishes calls the function note for each preference of the pods that their node does not meet.
 func (t NewNodes) BrokenWishes(b state.Binding, note func(code planning.RelaxationCode, detail string)) {
 	m := t.M
 	c := m.Classes[b.Class]

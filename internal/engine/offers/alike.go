@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 )
 
-// Alike joins items that packing need not distinguish, because they have the same place and equal needs, including caps. Packing is faster
-// with fewer items, and the values of joined items are exact.
+// Alike joins items that packing need not distinguish, because they have the same pricing.Place and equal needs, including needs for caps.
+// Packing is faster with fewer items, and the values of joined items are exact.
 type Alike struct {
 	// Items are the joined items, each at the position of the first given item in it.
 	Items []pricing.Item
@@ -47,7 +47,7 @@ func (m *Market) Join(given []pricing.Item) *Alike {
 	return j
 }
 
-// Apart joins nothing.
+// Apart returns an Alike that joins no items: each given item is an item of its own.
 func Apart(given []pricing.Item) *Alike {
 	j := &Alike{Items: given, Parts: make([][]int32, len(given)), Given: given}
 	for i := range given {

@@ -208,7 +208,7 @@ func (m *Market) resident(g int32) bool {
 	})
 }
 
-// Widen adds the amounts of the caps to the problem's options.
+// Widen adds to each option of the problem its amounts of the caps, as further dimensions of Alloc.
 func (p *Choice) Widen(caps []Cap) {
 	p.Caps = caps
 	if len(caps) == 0 {

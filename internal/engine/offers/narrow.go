@@ -6,7 +6,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Anywhere returns the Choice for pods of any size at the places. Narrow can restrict it to some items.
+// Anywhere returns the Choice with all options that pods of any size at the places could use. Narrow can restrict this Choice to some
+// items.
 func (m *Market) Anywhere(places []pricing.Place) *Choice {
 	items, nothing := make([]pricing.Item, len(places)), make([]int64, m.Dims)
 	for i, place := range places {

@@ -30,7 +30,7 @@ type Market struct {
 	Most bool
 }
 
-// Choice is a problem with the data from which it was made.
+// Choice is a problem for package pricing, with the data from which the problem was made.
 type Choice struct {
 	pricing.Problem
 	// Assigned is indexed by pool, and then by Option.Assign.

@@ -9,7 +9,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Site is a node, in one cell, that could be bought for pods at a stage. A site is removed if a cheaper site of its cell can replace it.
+// Site is a kind of node, in one cell, that could be bought for pods at a stage. Lists of sites omit a site if a cheaper site of the same
+// cell can replace it.
 type Site struct {
 	pricing.Option
 	Stage int32

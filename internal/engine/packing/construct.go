@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// search packs one problem with many strategies.
+// search packs the items of one problem onto nodes, with many strategies.
 type search struct {
 	p *Problem
 	f *filler
@@ -285,7 +285,7 @@ func (s *search) rightSize(n *Node, used []int64) {
 	}
 }
 
-// holds reports whether a node of the option can hold the load.
+// holds reports whether a node of the option can hold the load of node n. used has the amounts of this load.
 func (s *search) holds(option int32, n *Node, used []int64) bool {
 	opt := &s.p.Options[option]
 	for k, d := range s.f.asked {

@@ -48,7 +48,7 @@ func (f *filler) findFamilies() {
 	}
 }
 
-// fitted says how the items fit on an empty node of an option.
+// fitted says which part of an empty node of an option a pod of each item takes, and which items fit on the node at all.
 type fitted struct {
 	// shares is indexed by item*len(scarce)+j. It has the share of the node's amount of scarce[j] that one pod takes, in parts of shareOne.
 	shares []int64
@@ -56,7 +56,7 @@ type fitted struct {
 	takes []bool
 }
 
-// on returns how the items fit on the option.
+// on returns the fitted of the option, which says how the items fit on an empty node.
 func (f *filler) on(option int32) *fitted {
 	if known := f.fitted[option]; known != nil {
 		return known

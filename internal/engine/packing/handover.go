@@ -94,7 +94,8 @@ func (s *search) newHandover(nodes []Node, among []int) *handover {
 	return h
 }
 
-// with returns a copy of h whose giver is the given node. The next call of with reuses the memory of the copy.
+// with returns a copy of h in which the given node is the giver, the node that hands over pods. The next call of with reuses the memory of
+// the copy.
 func (h *handover) with(giver int) *handover {
 	c := h.trial
 	if c == nil {
@@ -285,7 +286,7 @@ func (h *handover) cheapest(node int, option int32) int32 {
 	return option
 }
 
-// packing returns the nodes, with the changed nodes in place of the original ones.
+// packing returns all nodes of the packing, with the nodes of h in their changed form.
 func (h *handover) packing(nodes []Node, among []int) []Node {
 	out := slices.Clone(nodes)
 	for k, i := range among {

@@ -29,7 +29,8 @@ func (h *handover) best() (item int32, taker int) {
 	return item, taker
 }
 
-// relief returns the share of the giver's excess load that moving one pod of the item removes.
+// relief returns which share of the giver's excess load is removed if one pod of the item moves. The excess load is the load for which the
+// giver's new option has no room.
 func (h *handover) relief(item int32) float64 {
 	p := h.s.p
 	need, has := p.Items[item].Need, h.used[h.giver]

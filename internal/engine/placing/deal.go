@@ -27,7 +27,7 @@ type dealer struct {
 	hands []hand
 }
 
-// hand is a class whose pods are being assigned.
+// hand is a class whose pods are being assigned to cells.
 type hand struct {
 	class int32
 	left  int32
@@ -76,8 +76,8 @@ func (t Sites) Deal(c *layout.Cells, classes []int32) []Wish {
 	return out
 }
 
-// Follows reports whether the topology groups include a required pod affinity. Pods with such an affinity are assigned after the pods that
-// they may follow.
+// Follows reports whether the topology groups include a required pod affinity. Pods with such an affinity are assigned to cells after the
+// pods that their affinity may select.
 func Follows(m *model.Model, o *topology.Groups) bool {
 	return slices.ContainsFunc(o.Owns, func(g int32) bool { return m.Topology[g].Kind == topology.Affinity && m.Topology[g].Hard })
 }

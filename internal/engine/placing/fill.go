@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Fill places pending pods on new nodes with room, by the same rules as Move, in the order of the nodes' numbers. It returns how many pods
-// are still pending.
+// Fill places pending pods on the new nodes that are already open, by the same rules as Move, in the order of the nodes' numbers. It
+// returns the number of pods that are still pending.
 func (t Placing) Fill(q planning.Query) (left int) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()

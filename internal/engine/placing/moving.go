@@ -13,9 +13,9 @@ import (
 
 // Move places pending pods on nodes of the snapshot by the same rules as Place, but one class at a time, the largest pods first. Each pod
 // gets the first node in the order of Rank that takes it. Finding a node takes logarithmic time in the number of nodes, so a planner can
-// try thousands of removals. As in Place, spreads also count the domains that pools can reach. If Move ignored these domains, provisioning
-// would later launch a new node. Nodes where all preferences are kept come first. Move returns how many pods are still pending. Without a
-// Rank it places nothing.
+// try thousands of removals. As in Place, spreads also count the domains that pools can reach. If Move ignored these domains, it could put
+// a pod where provisioning does not allow it. Provisioning would then launch a new node for this pod. Nodes where all preferences are kept
+// come first. Move returns how many pods are still pending. Without a Rank it places nothing.
 func (t Placing) Move(q planning.Query) (left int) {
 	t.Options = planning.PlaceOptions{Query: q, ExistingOnly: true}
 	classes := t.WaitingClasses()

@@ -104,8 +104,8 @@ func (t Placing) findPlanned(class int32) (host, stage int32) {
 	return -1, -1
 }
 
-// FillPlanned places pods on new nodes that are already open. These pods are placed after all other pods, so they use only room that would
-// stay free.
+// FillPlanned places pods on new nodes that are already open. It is called for pods that are placed after all other pods, so they use only
+// room that would stay free.
 func (t Placing) FillPlanned(classes []int32) {
 	for _, class := range classes {
 		for t.S.Waiting[class] > 0 && t.M.Classes[class].Invalid == nil {

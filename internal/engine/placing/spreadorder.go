@@ -36,7 +36,7 @@ func (t Spreads) PlaceTightly(ctx context.Context, c *layout.Cells, classes []in
 	t.S.Topology.Binding = false
 }
 
-// spreadHard reports whether the topology groups include a hard spread constraint.
+// spreadHard reports whether the pod states a hard spread constraint (DoNotSchedule): whether its topology groups include one.
 func spreadHard(m *model.Model, o *topology.Groups) bool {
 	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool { return m.Topology[g].Kind == topology.Spread && m.Topology[g].Hard })
 }
@@ -180,8 +180,8 @@ func (t Spreads) BreaksSpread(domains []int32) bool {
 	return false
 }
 
-// Strained reports whether some domain has more members than the spread allows in comparison with domain d. If it returns false, no closer
-// check is needed.
+// Strained reports whether some domain has more members than the spread allows in comparison with domain d. If it returns false, the
+// placements need not be replayed (see bindable).
 func (t Spreads) Strained(g, d int32) bool {
 	own := topology.CountAt(t.S.Topology.Members[g], d)
 	for other, n := range t.S.Topology.Present[g] {

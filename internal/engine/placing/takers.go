@@ -10,8 +10,8 @@ import (
 
 // TakersAmong returns those of the given nodes that could take at least one of the pending pods, in the given order. Closed nodes are
 // included. So a planner that keeps pods off nodes which are still starting can detect that it would launch nodes for pods that already
-// have room on such nodes. Hidden nodes and unknown names take no pods. It places nothing. The parameter most limits the number of returned
-// nodes; 0 means no limit.
+// have room on such nodes. Hidden nodes and unknown names take no pods. TakersAmong does not place the pods. It returns at most as many
+// nodes as the parameter most says; 0 means no limit.
 func (t Placing) TakersAmong(q planning.Query, nodes []string, most int) []string {
 	t.Options = planning.PlaceOptions{Query: q, ExistingOnly: true}
 	classes := t.WaitingClasses()

@@ -15,7 +15,8 @@ const maxLPRows = 400
 // maxBundles is the maximum number of bundles if similar items are bundled.
 const maxBundles = 64
 
-// bundle is one row of the linear program. Its items have equal needs or, if there are too many rows, similar needs.
+// bundle is a set of items that share one row (constraint) of the linear program. The items have equal needs or, if there would be too many
+// rows, similar needs.
 type bundle struct {
 	Items []int32
 	At    []int // indexes of the items' places
@@ -210,7 +211,8 @@ func halve(p *Problem, part []int32, dim int) (lo, hi []int32) {
 	return sorted[:mid], sorted[mid:]
 }
 
-// Bundles returns, for each item, the number of its bundle of equal needs, from 1. It is 0 if the item has no such bundle.
+// Bundles returns, for each item, the number of its bundle, counted from 1. It returns 0 for an item that is in no bundle of items with
+// equal needs.
 func (v *Values) Bundles() []int {
 	out := make([]int, len(v.Item))
 	if v.Program == nil {

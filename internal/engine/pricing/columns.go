@@ -311,7 +311,8 @@ func (pr *Program) enter(column []float64, o int32) bool {
 	return true
 }
 
-// improve computes one option's best filling at the current values, and adds it if its value exceeds the node's price.
+// improve computes one option's best filling at the current values. If the value of the filling exceeds the option's price, it adds the
+// filling to the mix.
 func (pr *Program) improve(o int32) bool {
 	if !pr.pays(o) {
 		return false
@@ -364,7 +365,7 @@ func (pr *Program) InMix() []int32 {
 	return out
 }
 
-// Nodes returns the number of nodes of the mix.
+// Nodes returns the total number of nodes in the mix, rounded down to an integer.
 func (pr *Program) Nodes() int {
 	sum := 0.0
 	for _, level := range pr.master.Levels() {

@@ -1,7 +1,7 @@
 package pricing
 
-// FromKnown proves values that are known from a similar problem. It computes the unknown values so that they fit the known values. It
-// changes u.
+// FromKnown proves item values that are known from a similar problem. For items without a known value, it computes values that fit the
+// known ones. It changes the slice u.
 func FromKnown(p *Problem, u []float64, unknown []bool) *Values {
 	pr := NewProgram(p, PlacesInUse(p.Items))
 	mean := make([]float64, len(pr.Bundles))

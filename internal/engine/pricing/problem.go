@@ -168,5 +168,6 @@ func Smallest(items []Item, dims int) []int64 {
 	return small
 }
 
-// FewItems is a number of items for which a linear program needs no shortcuts.
+// FewItems is a number of items. The linear program of a problem with fewer items is small. It is solved without shortcuts such as initial
+// fillings from a quick packing.
 const FewItems = 16

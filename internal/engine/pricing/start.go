@@ -138,7 +138,7 @@ func (pr *Program) startCenter() []bought {
 	return mix
 }
 
-// bought is the number of nodes of an option in a mix.
+// bought is an option with the number of its nodes in a mix.
 type bought struct {
 	option int32
 	nodes  float64

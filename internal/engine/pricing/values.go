@@ -79,7 +79,7 @@ func (v *Values) take(pr *Program, u, lambda []float64) {
 	}
 }
 
-// keep proves the candidate values u and stores them in v if their lower bound is better than the bound of v. It changes u.
+// keep proves the candidate values u. If their lower bound is higher than the bound of v, it stores them in v. It changes the slice u.
 func (v *Values) keep(pr *Program, u, lambda []float64) {
 	shrink, ratio := pr.prove(u, lambda)
 	found := &Values{Item: make([]int64, len(u)), Lambda: pr.perUnit(lambda, shrink), Ratio: ratio, Program: pr}

@@ -2,7 +2,8 @@ package pricing
 
 import "slices"
 
-// Worths computes the value that nodes can hold, with the same arithmetic that checks certificates.
+// Worths computes upper bounds on the value of the pods that nodes can hold. It uses the same arithmetic with which certificates are
+// checked.
 type Worths struct {
 	p  *Problem
 	at []int // the index of each item's place

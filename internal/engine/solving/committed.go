@@ -35,7 +35,7 @@ func (t Solving) packCommitted(ctx context.Context, p *offers.Choice, v *pricing
 	return left
 }
 
-// packBy first buys the nodes that save most through commitments, then buys other nodes for the remaining pods.
+// packBy first buys the nodes whose commitments save most. Then it buys nodes without commitments for the remaining pods.
 func (t Solving) packBy(ctx context.Context, p *offers.Choice, v *pricing.Values, c *pricing.CommittedValues) []int {
 	left := t.buyCommitted(ctx, p, v, c)
 	rest := make([]pricing.Item, 0, len(p.Items))

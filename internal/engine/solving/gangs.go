@@ -33,7 +33,7 @@ type Gangs struct{ Solving }
 // GangsOf returns a Gangs for the trial.
 func GangsOf(t *trial.Trial) Gangs { return Gangs{Of(t)} }
 
-// place is the counterpart of placePods for a snapshot with gangs.
+// place does the same as placePods, for a snapshot with gangs.
 func (t Gangs) place(ctx context.Context) {
 	if t.Packings == nil {
 		t.Packings = trial.NewPackings() // many gangs are alike, and each gang is tried in many domains, so packings are cached
@@ -122,7 +122,8 @@ func (t Gangs) placeAbove(ctx context.Context, priority int32) {
 	state.ChoosingOf(&t.S).TakeBack(aside)
 }
 
-// placeFollowers tries again to place the gangs without a place, because their pods may follow other pods that now have a place.
+// placeFollowers tries again to place the gangs without a place. The affinity of their pods may require other pods that have a place only
+// now.
 func (t Gangs) placeFollowers(ctx context.Context, barred map[int32]bool) {
 	again := false
 	for _, number := range t.M.Gangs.Order {

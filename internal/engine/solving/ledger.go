@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// ledger keeps a packing within the limits of NodePools and the remaining amounts of reservations and commitments. It implements the
-// packer's Gate.
+// ledger keeps a packing within the limits of NodePools and the remaining amounts of reservations and commitments. It implements
+// filling.Gate, with which a packer asks whether it may buy a node.
 type ledger struct {
 	t        *trial.Trial
 	p        *offers.Choice

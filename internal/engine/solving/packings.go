@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// packings packs pods onto new nodes. It packs equal sets of pods only once.
+// packings packs pods onto new nodes. It caches the results, so equal sets of pods are packed only once.
 type packings struct{ Solving }
 
 // pack returns the nodes to buy, and the number of pods of each item that got no node.

@@ -31,7 +31,7 @@ const (
 	stepsPerPod = 80
 )
 
-// recipe says how, and in which order, pods are placed again.
+// recipe says in which order pods are placed again, and how they are placed if no node has room.
 type recipe struct {
 	// ruledFirst places pods with topology rules before other pods of the same priority; within each of these two groups, larger pods come
 	// first. If ruledFirst is false, pods of the same priority are sorted by size only.
@@ -48,7 +48,7 @@ type recipe struct {
 // recipes lists all recipes, the most successful first.
 var recipes = [...]recipe{{ruledFirst: true}, {}, {ruledFirst: true, growFirst: true}, {growFirst: true}}
 
-// rearranging is the state of one search for a cheaper plan.
+// rearranging is the state of one search for a cheaper plan by placing pods of some nodes again.
 type rearranging struct {
 	t          *trial.Trial
 	before     trial.Mark
@@ -117,7 +117,7 @@ func (t Improving) spansNodes(w state.Record) bool {
 	return t.concernsAny(w) && slices.ContainsFunc(w.Bindings, func(b state.Binding) bool { return b.Host < w.Existing })
 }
 
-// nearlyProven reports whether the plan costs hardly more than its lower bound.
+// nearlyProven reports whether the plan's cost is so close to its lower bound that a search for a cheaper plan is not worth it.
 func (t Improving) nearlyProven() bool {
 	return t.Proof != nil && float64(newnodes.Of(t.Trial).NewCost()) <= t.Proof.V.Bound*(1+1.0/filling.WorthRepacking)
 }

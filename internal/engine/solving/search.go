@@ -161,7 +161,7 @@ func (s *search) consider(w state.Record) {
 	}
 }
 
-// step tries every place for one more pod.
+// step tries, for one more pod, every node on which the pod could run.
 func (s *search) step(ctx context.Context) {
 	t := s.t
 	if s.steps >= maxSearchSteps || slices.Compare(s.best, s.goal) >= 0 || ctx.Err() != nil {
@@ -184,7 +184,7 @@ func (s *search) step(ctx context.Context) {
 	}
 }
 
-// The method then continues the search after one more pod was placed. At the end it undoes the placement.
+// The method named then is called when one more pod was placed: it continues the search, and at the end it undoes the placement.
 func (s *search) then(ctx context.Context, before trial.Mark) {
 	s.steps++
 	s.step(ctx)

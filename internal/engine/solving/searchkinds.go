@@ -38,9 +38,9 @@ func (s *search) kindsFor(class int32) []offers.Site {
 	return list
 }
 
-// better reports whether a is a better first node of its kind than b. If the pool has limits, the node that uses less of the limits is
-// better, because a larger node may replace it later. If the pool has no limits, or if both nodes use the same amount, the cheaper node is
-// better.
+// better reports whether node a is a better choice than node b for the first node of their kind. If the pool has limits, the node that uses
+// less of the limits is better, because a larger node may replace it later. If the pool has no limits, or if both nodes use the same
+// amount, the cheaper node is better.
 func (s *search) better(a, b *offers.Site) bool {
 	if p := s.t.M.Pools[a.Pool]; p.Limits != nil {
 		takes := func(o *offers.Site) float64 {

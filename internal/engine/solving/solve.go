@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// placeAll places all pending pods.
+// placeAll places all pending pods, including placeholders.
 func (t Solving) placeAll(ctx context.Context) {
 	if t.M.Gangs != nil && !t.NewOnly {
 		GangsOf(t.Trial).place(ctx)

@@ -58,8 +58,8 @@ func (s *State) unhide(i int32, pods int) {
 	s.countBound(i, 1)
 }
 
-// countBound adds an existing node and its bound pods to all counts, or removes them if n is -1. A node that is being removed is never
-// counted.
+// countBound adds an existing node and its bound pods to all counts, or removes them if n is -1. A node that the snapshot marks as being
+// removed is never counted.
 func (s *State) countBound(node, n int32) {
 	if of := &s.w.Nodes[node]; !of.Source.Leaving {
 		s.Limits.countNode(of, int64(n))

@@ -38,7 +38,7 @@ type Log struct {
 	cuts []cut
 }
 
-// cut is a rollback: it removed the changes with index >= at from the log.
+// cut is a rollback with its number. It removed the changes with index >= at from the log.
 type cut struct{ number, at int }
 
 // Mark is a point to return to.
@@ -68,7 +68,7 @@ func (l *Log) goBack(to Mark) bool {
 }
 
 // isCut reports whether a rollback after the mark was taken removed changes from before the mark. In the list cuts, both the numbers and
-// the positions ascend. Therefore, of the cuts after the mark, the first one went back furthest.
+// the indexes at ascend. Therefore, of the rollbacks after the mark was taken, the first one in the list removed the most changes.
 func (l *Log) isCut(m Mark) bool {
 	since, _ := slices.BinarySearchFunc(l.cuts, m.taken+1, func(c cut, number int) int { return cmp.Compare(c.number, number) })
 	return since < len(l.cuts) && l.cuts[since].at < m.log

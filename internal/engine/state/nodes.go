@@ -98,8 +98,8 @@ func (s *State) unopen() {
 	s.Planned, s.Placed.last = s.Planned[:i], s.Placed.last[:len(s.Placed.last)-1]
 }
 
-// AbandonEmpty removes new nodes without pods from all counts: other nodes can use their domains, their pools' limits and their
-// reservations again.
+// AbandonEmpty removes new nodes without pods from all counts. After that, other nodes can use the limits of their pools and their
+// reservations, and rules no longer count their domains.
 func (s *State) AbandonEmpty() {
 	for i := range s.Planned {
 		if s.Planned[i].Unused() {
@@ -124,7 +124,8 @@ func (s *State) countNew(i int32, n int) {
 	}
 }
 
-// Drop removes a new node, as if it had never been opened. Its pods become pending again. It returns the number of these pods.
+// Drop removes a new node from all counts, as if it had never been opened. Its pods become pending again. It returns the number of these
+// pods.
 func (s *State) Drop(number int) (pods int) {
 	for i := range s.Placed.numbers(s.w.hostOf(int32(number))) {
 		pods += int(s.Placed.All[i].Count)

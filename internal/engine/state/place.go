@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Place puts pods on a host. The caller must have checked that the pods may run there.
+// Place puts the pods of a binding on its host. The caller must have checked that the pods may run there.
 func (s *State) Place(p Binding) {
 	s.Placed.push(p)
 	s.Log.note(change{kind: changePlaced})

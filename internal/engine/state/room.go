@@ -55,7 +55,7 @@ func (r *Room) changed(node int32) {
 	}
 }
 
-// block keeps pods off the node.
+// block marks the node as a node that accepts no pods.
 func (r *Room) block(node int32) {
 	r.Usable.Remove(int(node))
 	r.changed(node)

@@ -6,8 +6,8 @@ type sealed struct {
 	left []int64
 }
 
-// Seal marks the free amounts of the given resources on the host as used. After that, no further pod that requests one of these resources
-// fits on the host.
+// Seal marks all amounts of the given resources that are now free on the host as used. After that, no further pod that requests one of
+// these resources fits on the host.
 func (s *State) Seal(host int32, dims []int) {
 	left, room := make([]int64, len(dims)), s.RoomOf(host)
 	for i, d := range dims {

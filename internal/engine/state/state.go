@@ -73,7 +73,7 @@ type State struct {
 	rules counting
 }
 
-// Waiting has the number of pods without a place, by class.
+// Waiting has the number of pending pods, indexed by class.
 type Waiting []int32
 
 // Pods returns the number of pods of all classes.
