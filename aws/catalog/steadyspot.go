@@ -39,7 +39,7 @@ func SteadySpot(c *Catalog) *Catalog {
 		key, source, kind := sourceSteady, "median of zones; "+c.SpotSource(t), PriceDated
 		if share < floor {
 			share, key, kind = floor, sourceRaised, PriceEstimated
-			source = fmt.Sprintf(estimateMark+"%.0f%% of the on-demand price, the lower quartile of types; seen for less, %s", floor*100, c.SpotSource(t))
+			source = fmt.Sprintf(estimateMark+"%.0f%% of the on-demand price, the lower quartile of all types, as the type's own old prices are lower; %s", floor*100, c.SpotSource(t))
 		}
 		out.Sources[key], out.PriceFacts[key] = source, PriceFacts{Day: facts.Day, Kind: kind}
 		low, high := t.SpotRange()
