@@ -41,11 +41,9 @@ func TestSweepJob(t *testing.T) {
 	}
 	writeSweep(t, work, shards)
 
-	kills := make([]atomic.Bool, shards)
-	for i := range killed {
-		kills[i*shards/killed].Store(true)
-	}
-	var died atomic.Int32
+	// Processes of every third shard are killed, until enough have died. One that has finished before it is killed does not count.
+	var left, died atomic.Int32
+	left.Store(int32(killed))
 	cluster := server.Start(t, harness.Options{Run: func(ctx context.Context, pod *corev1.Pod) int {
 		index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
 		if err != nil {
@@ -60,13 +58,21 @@ func TestSweepJob(t *testing.T) {
 			t.Error(err)
 			return 1
 		}
-		if kills[index].CompareAndSwap(true, false) {
+		kill := index%3 == 0
+		if kill && left.Add(-1) < 0 {
+			left.Add(1)
+			kill = false
+		}
+		if kill {
 			killAfterFirstCell(c.Process, filepath.Join(work, "results", "cells", fmt.Sprintf("%06d.json", index)))
 		}
 		err = c.Wait()
 		var exited *exec.ExitError
 		switch {
 		case err == nil:
+			if kill {
+				left.Add(1)
+			}
 			return 0
 		case errors.As(err, &exited) && exited.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL:
 			died.Add(1)
@@ -111,7 +117,7 @@ func TestSweepJob(t *testing.T) {
 	cluster.Lap("reports compared")
 }
 
-// writeSweep writes a grid with two cells for each shard, and the cluster that its cells plan.
+// writeSweep writes a grid with four cells for each shard, and the cluster that its cells plan.
 func writeSweep(t *testing.T, dir string, shards int) {
 	t.Helper()
 	const cluster = `apiVersion: apps/v1
@@ -130,7 +136,11 @@ command: plan
 arguments: [cluster.yaml, --now=2026-01-01T00:00:00Z]
 axes:
 - name: types
-  values: [{name: all}, {name: strict, arguments: [--min-values=strict]}]
+  values:
+  - {name: all}
+  - {name: strict, arguments: [--min-values=strict]}
+  - {name: respect, arguments: [--preferences=respect]}
+  - {name: ignore, arguments: [--preferences=ignore]}
 - name: seed
   values:
 `
@@ -144,7 +154,7 @@ axes:
 	}
 }
 
-// killAfterFirstCell kills a process that has written its first result, and has not written the second.
+// killAfterFirstCell kills a process as soon as it has written its first result.
 func killAfterFirstCell(process *os.Process, first string) {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(first); err == nil {
