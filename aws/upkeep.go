@@ -31,7 +31,7 @@ type upkeep struct {
 	kept     int   // number of instances that this process has kept warm so far
 }
 
-// due reports whether the duration of the parameter every has passed since the time last. If it has passed, due sets last to now.
+// due reports whether the given duration has passed since the time *last. If it has passed, due sets *last to the present time.
 func (u *upkeep) due(last *time.Time, every time.Duration, now time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

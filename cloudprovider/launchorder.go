@@ -35,8 +35,8 @@ type Candidate struct {
 // Key returns the key of the offering.
 func (c Candidate) Key() OfferingKey { return KeyOf(c.Type, c.Offering) }
 
-// Suits reports whether an instance bought this way meets the requirements and has room for the requests. It ignores keys for which only
-// the instance or only want has a requirement. A resource that the instance lacks has the amount zero.
+// Suits reports whether an instance bought this way meets the requirements and has room for the requests. It ignores a key if only the
+// instance, or only the argument want, has a requirement for the key. A resource that the instance lacks has the amount zero.
 func (c Candidate) Suits(want requirements.Set, requests corev1.ResourceList) bool {
 	return c.Type != nil && c.Type.Offers(c.Offering, want) && fits(requests, c.Type.AllocatableOf(c.Offering))
 }

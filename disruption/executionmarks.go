@@ -136,7 +136,7 @@ func (e *Execution) forget(o Observed, step *Step) (any bool) {
 }
 
 // writeDown requests records of the command on its members' NodeClaims. A member whose write failed is treated as a member that can't be
-// tainted: see taint.
+// tainted: see Execution.taint.
 func (e *Execution) writeDown(o Observed, step *Step) {
 	list := e.members(o)
 	if e.failing(list) {

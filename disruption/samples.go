@@ -67,7 +67,8 @@ func (p *Plan) found(m Method) bool {
 	return slices.ContainsFunc(p.Commands, func(c *Command) bool { return slices.Index(Methods(), c.Method) <= slices.Index(Methods(), m) })
 }
 
-// moveSamples returns the samples of a planned command: one for each pool that loses nodes.
+// moveSamples returns the samples of a planned command. For each pool that loses nodes, it returns a count and, if the command has a score
+// for the pool, this score.
 func moveSamples(c *Command, f *Fleet) []Sample {
 	var out []Sample
 	for _, key := range c.Pools() {

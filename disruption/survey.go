@@ -46,7 +46,7 @@ func (e *InputError) Error() string { return fmt.Sprintf("disruption: input: %s:
 // Fleet is a cluster as disruption sees it at one moment: which nodes are candidates, and why the others are not. It is
 // read-only and safe for concurrent use.
 type Fleet struct {
-	// Candidates may be disrupted by eventual methods. Candidates without PodBlock may also be disrupted by graceful methods. They are
+	// Candidates may be disrupted by methods of ClassEventual, and candidates without PodBlock also by methods of ClassGraceful. They are
 	// sorted by name.
 	Candidates []*Candidate
 	// Blocked are all other nodes, with their blocks.

@@ -113,7 +113,7 @@ func (c *catalog) available(state *offeringState, now time.Time) bool {
 	return state.reservation == nil || state.reservation.room > 0 && !state.reservation.ended(now)
 }
 
-// close makes the provider show an offering as unavailable until the given time, or permanently if until is zero. A permanently closed
+// close makes the provider show an offering as unavailable until the given time, or permanently if this time is zero. A permanently closed
 // offering stays closed.
 func (c *catalog) close(state *offeringState, until time.Time) {
 	if state.closed && state.until.IsZero() {

@@ -28,7 +28,8 @@ func (c *Cloud) SetDrift(providerID string, reason cloudprovider.DriftReason) er
 	return c.change("setting drift", e, func(m *instance) { m.drift = reason })
 }
 
-// change makes a change that a test requests: it calls the function lever with one instance of any cluster. Error texts begin with doing.
+// change makes a change that a test requests: it calls lever(m) with one instance m of any cluster. Error texts begin with the text of the
+// parameter doing.
 func (c *Cloud) change(doing string, e Event, lever func(*instance)) error {
 	return c.lever(e, func(time.Time) error {
 		m, ok := c.instances[e.ProviderID]

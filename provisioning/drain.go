@@ -82,8 +82,8 @@ func (d *Drain) decide(pod *corev1.Pod, deadline, now time.Time) {
 
 // overdue reports whether the pod must be deleted now, so that its grace period ends by the deadline of the drain. It returns true in two
 // cases: the pod is not terminating and the deadline is closer than the pod's grace period, or the pod is terminating and would end after
-// the deadline. grace is the time until the deadline, but at least a second. If due is false, until is the time from which the pod must be
-// deleted; zero means never. A pod without a grace period is never overdue.
+// the deadline. The second result (grace) is the time until the deadline, but at least a second. If the first result is false, the third
+// result is the time from which the pod must be deleted; zero means never. A pod without a grace period is never overdue.
 func overdue(pod *corev1.Pod, deadline, now time.Time) (due bool, grace time.Duration, until time.Time) {
 	if deadline.IsZero() || pod.Spec.TerminationGracePeriodSeconds == nil {
 		return false, 0, time.Time{}

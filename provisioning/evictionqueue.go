@@ -48,12 +48,12 @@ type evictionEntry struct {
 	why      string
 	due      time.Time
 	failures int
-	// turn is the pod's index in the heap turns. While the pod is not in the heap, turn is the constant taken. This is the case from the
-	// call of Next that returns the pod to the call of Report.
+	// turn is the pod's index in the heap turns. While the pod is not in the heap, turn is -1 (the constant `taken`). This is the case from
+	// the call of Next that returns the pod to the call of Report.
 	turn int
 }
 
-// taken is the value of turn for a pod that is not in the heap.
+// taken is the value of the field turn while the pod is not in the heap.
 const taken = -1
 
 // evictionTurns is a heap of pods, ordered by the time of their next attempt.

@@ -177,7 +177,7 @@ func EvictionReason(claim *v1.NodeClaim) string {
 	return ForcefulTermination
 }
 
-// explain sets the reason of all evictions and deletions of the drain to why.
+// explain sets the reason of all evictions and deletions of the drain to the given text.
 func (d *Drain) explain(why string) {
 	for i, effect := range d.Effects {
 		switch e := effect.(type) {

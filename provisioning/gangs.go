@@ -169,8 +169,8 @@ func wasRegistered(claim *v1.NodeClaim) bool {
 	})
 }
 
-// groupOf returns the launch group of a new node, or nil if the node is launched alone. If the result held is not empty, the node must not
-// be launched in this pass, and held is the reason.
+// groupOf returns the launch group of a new node, or nil if the node is launched alone. If the second result is not empty, the node must
+// not be launched in this pass, and this result is the reason.
 func (g *gangNodes) groupOf(node *scheduling.NewNode) (group *v1.LaunchGroup, held string) {
 	if g == nil {
 		return nil, ""

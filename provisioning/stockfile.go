@@ -79,8 +79,8 @@ type StockFileError struct {
 func (e *StockFileError) Error() string { return "stock estimate: " + e.Path + " " + e.Rule }
 
 // Import adds the data that Export wrote in another replica. Import keeps the later one of two observations or probes, so the same data may
-// be imported more than once. Times after now count as now: another replica's clock may be ahead. Data that breaks a rule is refused as a
-// whole, with a *StockFileError.
+// be imported more than once. Times in the future are replaced by the present time, because another replica's clock may be ahead. Data that
+// breaks a rule is refused as a whole, with a *StockFileError.
 func (b *StockEstimate) Import(text []byte, now time.Time) error {
 	if len(text) > maxStockBytes {
 		return &StockFileError{"the text", fmt.Sprintf("has more than %d MiB", maxStockBytes>>20)}

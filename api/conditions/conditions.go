@@ -37,7 +37,7 @@ type Conditions struct {
 	dependents []string
 }
 
-// Of returns a view of list, which is part of the object that meta belongs to. Ready depends on the conditions in dependents.
+// Of returns a view of *list, which is a list in the object whose metadata is *meta. Ready depends on the conditions in dependents.
 func Of(meta *metav1.ObjectMeta, list *[]metav1.Condition, dependents ...string) Conditions {
 	return Conditions{list: list, meta: meta, dependents: dependents}
 }

@@ -46,8 +46,8 @@ func (p *Provenance) Keep(path string, value any) {
 	p.Residue = append(p.Residue, Residual{Path: path, Value: text})
 }
 
-// Restore decodes the field that Keep stored for path into value, and reports whether it exists and could be decoded. It refuses a residual
-// with a quantity that would take minutes to parse, because a stored Provenance may come from another program.
+// Restore decodes the residual field of the given path into *value, and reports whether the field exists and could be decoded. It refuses a
+// residual with a quantity that would take minutes to parse, because a stored Provenance may come from another program.
 func (p Provenance) Restore(path string, value any) bool {
 	for _, r := range p.Residue {
 		if r.Path == path {

@@ -19,8 +19,8 @@ const (
 // On-demand prices come from RegionalPrices. A type that has no price in RegionalPrices gets an estimate (see EstimatedPrice): its price in
 // c's region, multiplied by the price ratio of its family in that region, or else by the ratio of the median type. All spot prices are
 // estimates, computed from the median over c's zones. Types that the table lists only for other regions are left out, because the region
-// does not sell them. Types of families without any price in the region are also left out, except the types in present, which nodes in the
-// region have. For a region without built-in prices all types are kept, with c's prices as estimates.
+// does not sell them. Types of families without any price in the region are also left out, except types that nodes in the region have:
+// present[name] is true for these types. For a region without built-in prices all types are kept, with c's prices as estimates.
 //
 // For c's own region it returns c. The error is a *FieldError if the zones are invalid, or if the built-in table can't be read.
 func InRegion(c *Catalog, region string, zones []Zone, present map[string]bool) (*Catalog, error) {
@@ -80,8 +80,8 @@ type Estimator struct {
 	median   float64
 }
 
-// NewEstimator makes an estimator that computes prices in region from prices in another region, from. It returns an error if the built-in
-// table can't be read.
+// NewEstimator makes an estimator that computes the prices of one region (the second parameter) from the prices of another region (the
+// first parameter). It returns an error if the built-in table can't be read.
 func NewEstimator(from, region string) (*Estimator, error) {
 	e := &Estimator{from: from, region: region, families: map[string]float64{}, median: 1}
 	here, err := RegionalPrices(from)

@@ -47,8 +47,8 @@ type Settings struct {
 	IsolatedVPC bool
 	// WithoutReservedCapacity leaves out the permissions for capacity reservations.
 	WithoutReservedCapacity bool
-	// WithoutInstanceProfiles means that node classes name instance profiles instead of roles, so no profiles are created. Roles are still
-	// passed to EC2.
+	// WithoutInstanceProfiles means that node classes name instance profiles instead of roles, so no profiles are created. The policies
+	// still allow the controller to pass the profiles' roles to EC2.
 	WithoutInstanceProfiles bool
 	// WithoutEKS means that the cluster is not on EKS, or that all its details are configured.
 	WithoutEKS bool

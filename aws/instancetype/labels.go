@@ -314,7 +314,7 @@ func categoryAndGeneration(name string) (category, generation string, ok bool) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// span returns the length of the longest prefix of text for whose bytes the function in returns true.
+// span returns the length of the longest prefix of the text whose bytes all satisfy the predicate.
 func span(text string, in func(byte) bool) int {
 	n := 0
 	for n < len(text) && in(text[n]) {

@@ -58,7 +58,7 @@ func (l *lab) classes() cloudprovider.NodeClassStatus {
 	return ability[cloudprovider.NodeClassStatus](l, "NodeClassStatus")
 }
 
-// eachState puts the node class into every possible state, and calls the function look in each state.
+// eachState puts the node class into every possible state, and calls look(state, readiness) in each state.
 func (l *lab) eachState(look func(NodeClassState, cloudprovider.NodeClassReadiness)) {
 	classes := l.classes()
 	if l.SetNodeClass == nil {

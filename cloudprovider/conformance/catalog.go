@@ -322,7 +322,7 @@ func (l *lab) catalogVolumes() {
 	})
 }
 
-// observe launches instances of a few types and calls the function look with the values that their nodes report. It returns the number of
+// observe launches instances of a few types and calls the callback look with the values that their nodes report. It returns the number of
 // these calls.
 func (l *lab) observe(look func(created *v1.NodeClaim, o *Observed)) (seen int) {
 	if l.Instances == nil {

@@ -59,7 +59,7 @@ func (l *lab) specOf(instance *v1.NodeClaim) *v1.NodeClaim {
 	return claim
 }
 
-// struck makes each call while the fault is injected, and passes the error of the call to the function look. It skips calls for which the
+// struck makes each call while the fault is injected, and calls look(call, err) with the call and its error. It skips calls for which the
 // cloud can't produce the fault, and calls that succeed because they don't use the cloud. If it skips all calls, it skips the clause.
 func (l *lab) struck(fault Fault, look func(call, error)) {
 	instance := l.create(l.claim())

@@ -203,7 +203,7 @@ func (h *history) any() *life {
 	return h.lives[rapid.IntRange(0, len(h.lives)-1).Draw(h.T, "claim")]
 }
 
-// under injects the fault, calls the function do, and ends the fault. It does nothing if the cloud can't produce the fault.
+// under injects the fault, calls do(), and ends the fault. It does nothing if the cloud can't produce the fault.
 func (h *history) under(f Fault, do func()) {
 	heal, err := h.inject(f)
 	if err != nil {

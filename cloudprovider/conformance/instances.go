@@ -275,8 +275,8 @@ func (l *lab) listComplete() {
 	}
 }
 
-// has checks that List returns all instances of the map, whose keys are provider IDs. It also checks that List does not return the
-// parameter theirs, an instance of another cluster.
+// has checks that List returns all instances of the map, whose keys are provider IDs. It also checks that List does not return the instance
+// of another cluster whose provider ID is the parameter theirs.
 func (l *lab) has(provider cloudprovider.CloudProvider, instances map[string]string, theirs string) {
 	l.lag()
 	listed := l.listBy(provider)

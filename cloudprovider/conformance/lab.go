@@ -138,8 +138,8 @@ func (l *lab) wants(claim *v1.NodeClaim) requirements.Set {
 	return set
 }
 
-// withRoom returns the offerings with room that suit a small claim, at most one of each type. It skips the clause if there are fewer than
-// least such offerings.
+// withRoom returns the offerings with room that suit a small claim, at most one of each type. It skips the clause if the number of such
+// offerings is below the parameter least.
 func (l *lab) withRoom(least int, capacityTypes ...string) []cloudprovider.Candidate {
 	var found []cloudprovider.Candidate
 	seen := map[string]bool{}
@@ -273,7 +273,7 @@ func (l *lab) patience() time.Duration {
 	return option.Or(l.options.Patience, DefaultRealPatience)
 }
 
-// waited says how long the method patiently has waited without success, and which option makes this method wait longer.
+// waited says how long l.patiently has waited without success, and which option makes l.patiently wait longer.
 func (l *lab) waited() string {
 	switch {
 	case errors.Is(l.Context().Err(), context.DeadlineExceeded):
@@ -284,8 +284,8 @@ func (l *lab) waited() string {
 	return "after " + l.lastWait.String()
 }
 
-// patiently polls done until done returns true, and reports whether this happened in time. After a wait in real time has timed out, later
-// waits are shorter.
+// patiently polls until done() is true, and reports whether this happened in time. After a wait in real time has timed out, later waits are
+// shorter.
 func (l *lab) patiently(done func() bool) bool {
 	ok := l.within(l.patience(), done)
 	if !ok && l.Advance == nil {
@@ -294,8 +294,8 @@ func (l *lab) patiently(done func() bool) bool {
 	return ok
 }
 
-// within polls done until done returns true, and reports whether this happened before the limit. In real time it polls often at first,
-// because many clouds finish at once.
+// within polls until done() is true, and reports whether this happened before the limit. In real time it polls often at first, because many
+// clouds finish at once.
 func (l *lab) within(limit time.Duration, done func() bool) bool {
 	l.lastWait = limit
 	pause := l.options.Poll

@@ -125,8 +125,8 @@ func (c *column) number(r requirements.Requirement) int32 {
 	return number
 }
 
-// condition is one requirement of an overlay, for pools with the same labels. The field says is the slice says of the key's column. met[i]
-// is true if the column's statements[i] meets the requirement.
+// condition is one requirement of an overlay, for pools with the same labels. Its slice is column.says of the key's column. met[i] is true
+// if the column's statements[i] meets the requirement.
 type condition struct {
 	says []int32
 	met  []bool

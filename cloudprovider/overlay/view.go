@@ -123,7 +123,8 @@ func (v *view) match(r *rule) {
 	}
 }
 
-// conflict returns the first price or resource of the list that the rule and an earlier rule of equal weight both set, or nil.
+// conflict returns the first offering whose price the rule r and an earlier rule of equal weight both set, or else the first instance type
+// of which both set the same resource. It returns nil if there is no conflict.
 func (v *view) conflict(rules []*rule, r *rule) *Conflict {
 	pool := v.pools[0].Key
 	if r.sets() && v.prices != nil {

@@ -36,7 +36,7 @@ func newCommandLine(program string) *commandLine {
 	}
 }
 
-// text declares a flag with a value; the default is the value of into.
+// text declares a flag with a value; the default is the present value of *into.
 func (l *commandLine) text(into *string, name, usage string) {
 	l.flags.StringVar(into, name, *into, usage)
 }

@@ -28,8 +28,8 @@ func (s *simulation) form() (end func() error) {
 	return end
 }
 
-// inForm returns a writer that converts text for people to the format form. Call end after the last output, because it writes the rest of
-// the output.
+// inForm returns a writer that converts human-readable text to the given output format. Call end after the last output, because it writes
+// the rest of the output.
 func inForm(w io.Writer, form outputFormat) (formedWriter io.Writer, end func() error) {
 	switch form {
 	case outputWide:

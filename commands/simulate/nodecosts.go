@@ -20,7 +20,7 @@ type nodePrice struct {
 	offering cloudprovider.OfferingKey
 }
 
-// figure returns the price for documents, or nil if it is not known.
+// figure returns the rounded price for JSON and YAML output, or nil if the price is not known.
 func (p nodePrice) figure() *float64 {
 	if !p.known {
 		return nil

@@ -148,8 +148,8 @@ func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Sn
 	return exitPlaced, nil
 }
 
-// drift adds the cost of all nodes to d.before, and the cost of the nodes that stay to d.after. It adds the nodes that are removed if the
-// other set of pools is used to d.nodes, and returns their names.
+// drift adds the cost of all nodes to d.before, and the cost of the nodes that stay to d.after. If the other set of pools is used, some
+// nodes are removed: drift adds these nodes to d.nodes, and returns their names.
 func (d *difference) drift(snapshot *scheduling.Snapshot, old, other poolSet, after *scheduling.Snapshot, prices nodePrices) (map[string]bool, error) {
 	gone := make(map[string]bool)
 	lookup := snapshot.Vocabulary.Compile()

@@ -17,7 +17,8 @@ import (
 type replayOptions struct {
 	// trace is the file of the trace; empty if none is replayed.
 	trace string
-	// from and length select the part of the trace to replay: 0 for from means its beginning, 0 for length means up to its end.
+	// from and length select the part of the trace to replay. If `from` is 0, this part starts at the trace's beginning. If `length` is 0,
+	// it ends at the trace's end.
 	from, length time.Duration
 	// interruptions is the average number of interruptions of a spot node in a month.
 	interruptions float64

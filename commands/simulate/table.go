@@ -20,7 +20,7 @@ type column struct {
 	right bool
 }
 
-// row is a row of a table; cells beyond the columns are not shown. The lines of below are printed under the row.
+// row is a row of a table; cells beyond the columns are not shown. The lines in row.below are printed under the row.
 type row struct {
 	cells []string
 	below []string

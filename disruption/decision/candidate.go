@@ -35,8 +35,8 @@ type Candidate struct {
 	QuietSince time.Time
 	// Drifted is the time since which the node is drifted; zero if it is not drifted.
 	Drifted time.Time
-	// PodBlock is the block by a pod that excludes the node from graceful methods. Eventual methods still accept the node, because its
-	// NodeClaim has a terminationGracePeriod. It is nil if no pod blocks the node.
+	// PodBlock is the block by a pod that excludes the node from methods of ClassGraceful. Methods of ClassEventual still accept the node,
+	// because its NodeClaim has a terminationGracePeriod. It is nil if no pod blocks the node.
 	PodBlock *Block
 }
 

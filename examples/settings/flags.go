@@ -22,8 +22,9 @@ type given struct {
 }
 
 // NewFlags registers on fs a flag for each setting, and a flag for each old name. The usage text shows the value that applies if the flag
-// is not given: it is the value in the first layer of below that has the setting. Invalid values don't make fs.Parse fail: Layer returns
-// them in Problems, together with all other problems. Booleans need a value, "--install-crds true" or "--install-crds=true"; see Arguments.
+// is not given: it is the value in the first of the given layers that has the setting. Invalid values don't make fs.Parse fail: Layer
+// returns them in Problems, together with all other problems. Booleans need a value, "--install-crds true" or "--install-crds=true"; see
+// Arguments.
 func NewFlags(fs *flag.FlagSet, below ...Layer) *Flags {
 	f := &Flags{}
 	effective := laidOn(below)

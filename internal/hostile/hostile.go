@@ -80,8 +80,8 @@ func repeated(name string, large bool, before, part string, times int, after str
 	}}
 }
 
-// numbered returns a large input that repeats the text part many times between the texts before and after. Each time it replaces %d in part
-// by another number.
+// numbered returns a large input: the text of the parameter before, then many copies of the text of the parameter part, then the text of
+// the parameter after. In each copy, %d is replaced by another number.
 func numbered(name, before, part string, times int, after string) Input {
 	return Input{Name: name, Large: true, Write: func(w io.Writer) error {
 		var text strings.Builder

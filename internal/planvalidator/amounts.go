@@ -45,8 +45,8 @@ func copyOf(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// lackNew is the function lack for a new node. It also names a resource whose amount in the parameter have is negative, because DaemonSets
-// must not overcommit a new node.
+// lackNew does the same as lack(need, have), for a new node. It also names a resource of which the node has a negative amount, because
+// DaemonSets must not overcommit a new node.
 func lackNew(need, have corev1.ResourceList) string {
 	for name, q := range have {
 		if q.Sign() < 0 {
@@ -56,9 +56,9 @@ func lackNew(need, have corev1.ResourceList) string {
 	return lack(need, have)
 }
 
-// lack names a resource whose amount in the parameter need exceeds the amount in the parameter have. It returns "" if no resource is
-// lacking. It compares only requested resources, as in kube-scheduler's NodeResourcesFit: a node that is overcommitted in a resource still
-// accepts pods that don't request this resource.
+// lack names a resource of which the needed amount exceeds the amount that the node has. It returns "" if no resource is lacking. It
+// compares only requested resources, as in kube-scheduler's NodeResourcesFit: a node that is overcommitted in a resource still accepts pods
+// that don't request this resource.
 func lack(need, have corev1.ResourceList) string {
 	for name, q := range need {
 		if h := have[name]; q.Sign() > 0 && q.Cmp(h) > 0 {

@@ -58,7 +58,7 @@ func ruleOf(cert *scheduling.Certificate, name string) *planning.CertificateRule
 	return nil
 }
 
-// amountOf returns the amount of a rule on a node with the resources in have. It returns -1 if the certificate has no rule with that name.
+// amountOf returns the amount of a rule on a node with the given resources. It returns -1 if the certificate has no rule with that name.
 func amountOf(cert *scheduling.Certificate, name string, have corev1.ResourceList) int64 {
 	switch r := ruleOf(cert, name); {
 	case r == nil:

@@ -207,8 +207,8 @@ type allowance struct {
 	draws   []planning.CertificateDraw
 }
 
-// limitOf returns the allowance of a node that uses a reservation or commitment. The parameter want is the certificate's limit for it, and
-// uses is the amount that the node uses.
+// limitOf returns the allowance of a node that uses a reservation or commitment. The parameter want is the certificate's limit for this
+// reservation or commitment, and the parameter uses is the amount that the node uses of it.
 func limitOf(cert *scheduling.Certificate, want planning.CertificateLimit, uses float64) allowance {
 	out := allowance{limited: true}
 	for _, l := range cert.Limits {
@@ -296,7 +296,7 @@ func withVolumes(cert *scheduling.Certificate, it *cloudprovider.InstanceType, h
 	return have
 }
 
-// howMany returns how many pods of the class fit on a node with the resources in have, according to the requests of the class and the rules
+// howMany returns how many pods of the class fit on a node with the given resources, according to the requests of the class and the rules
 // about single nodes. It returns at most class.Count.
 func howMany(cert *scheduling.Certificate, class *planning.CertificateClass, have corev1.ResourceList) int {
 	most := int64(class.Count)

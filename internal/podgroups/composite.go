@@ -199,7 +199,7 @@ func family(key Key, o *Object, parts []Part, needs int, topology []planning.Gan
 	return parts
 }
 
-// shareMore puts the constraints in topology, which are wider, before the topology constraints of the gang g. All gangs of g's parent and
+// shareMore puts the given constraints, which are wider, before the topology constraints of the gang g. All gangs of g's parent and
 // ancestors share the added constraints.
 func shareMore(g *planning.Gang, topology []planning.GangTopology) {
 	own := g.Topology
@@ -213,7 +213,8 @@ func shareMore(g *planning.Gang, topology []planning.GangTopology) {
 	g.Topology = within(topology, own)
 }
 
-// within returns the constraints in wide, followed by the constraints in own whose topology key no constraint in wide has.
+// within returns the wider constraints (its first argument), followed by those of the other constraints whose topology keys the wider
+// constraints don't have.
 func within(wide, own []planning.GangTopology) []planning.GangTopology {
 	out := slices.Clone(wide)
 	for _, t := range own {

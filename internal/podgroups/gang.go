@@ -37,7 +37,7 @@ type Part struct {
 	free bool
 }
 
-// child returns the key by which the part counts as a group of its parent: below, or the part's own key if below is zero.
+// child returns the key by which the part counts as a group of its parent: p.below, or the part's own key if p.below is zero.
 func (p *Part) child() Key {
 	if p.below != (Key{}) {
 		return p.below

@@ -20,8 +20,8 @@ const (
 type Tiers map[string]string
 
 // topology converts a NetworkTopology to the topology constraints of a gang. In hard mode, all pods must be in one domain of the highest
-// allowed tier, and should be in one domain of each lower tier. In soft mode, all tiers are only preferred. The result known is false if
-// the highest tier in the parameter want has no label in t.
+// allowed tier, and should be in one domain of each lower tier. In soft mode, all tiers are only preferred. The second result is false if
+// the highest tier that the NetworkTopology allows has no label in t.
 func (t Tiers) topology(want *NetworkTopology) (out []planning.GangTopology, known bool) {
 	if want == nil {
 		return nil, true

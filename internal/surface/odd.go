@@ -135,7 +135,7 @@ func slices(t reflect.Type, depth int) []reflect.Value {
 	return values
 }
 
-// maps returns maps with one entry, which has the zero value as its key.
+// maps returns values of map types, each with one entry whose key is the zero value.
 func maps(t reflect.Type, depth int) []reflect.Value {
 	if depth <= 0 {
 		return nil

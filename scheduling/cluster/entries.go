@@ -121,7 +121,7 @@ func (s *State) applyNode(node *corev1.Node, e *Event) {
 		}
 	}
 	if claim := s.claims.get(types.NamespacedName{Name: node.Name}); claim != nil {
-		s.touch(keyOfClaim(claim)) // the claim's node in views can't use the claim's name while another Node has this name
+		s.touch(keyOfClaim(claim)) // see nameOf: a claim without a Node gets another name in views while another claim's Node has its name
 	}
 	s.sortOrphans(node.Name)
 }

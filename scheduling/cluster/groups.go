@@ -18,7 +18,7 @@ type groups struct {
 	// named contains, for each pod, the groups that the pod names. naming contains, for each group object, the pods that name this object.
 	named  map[types.NamespacedName][]podgroups.Named
 	naming map[podgroups.Key]map[types.NamespacedName]struct{}
-	// of contains the group of each pod, and members contains the pods of each group.
+	// The map `of` has the group of each pod, and the map members has the pods of each group.
 	of      map[types.NamespacedName]podgroups.Key
 	members map[podgroups.Key]map[types.NamespacedName]struct{}
 	// succeeded contains the members of groups that have ended successfully.

@@ -2,8 +2,8 @@ package cluster
 
 import "slices"
 
-// sortedList is a list that is sorted by key. The method values returns it as a slice. Changes are collected until values is called, and
-// then merged into a new slice. A returned slice is never changed, and values returns the same slice until the list changes.
+// sortedList is a list that is sorted by key. The call l.values() returns it as a slice. Changes are collected until this call, and then
+// merged into a new slice. A returned slice is never changed, and l.values() returns the same slice until the list changes.
 type sortedList[K comparable, V any] struct {
 	keyOf   func(V) K
 	compare func(a, b K) int

@@ -40,8 +40,8 @@ func compareKeys(a, b types.NamespacedName) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// put stores the object. It does nothing if the object was deleted before, or if the known object is newer or the same. It returns the
-// replaced object (old), and known reports whether this object existed.
+// put stores the object. It does nothing if the object was deleted before, or if the known object is newer or the same. The first result is
+// the replaced object; the second result is true if this object existed.
 func (s *store[T]) put(object T, assumed bool, gone *tombstones) (old T, known, news bool) {
 	key := keyOf(object)
 	if gone.holds(object.GetUID()) {

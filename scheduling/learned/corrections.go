@@ -49,7 +49,7 @@ func compareCorrections(a, b Correction) int {
 // Corrections are sorted by pool, instance type and driver.
 type Corrections []Correction
 
-// Since returns the corrections that before does not contain, or that it contains with different devices.
+// Since returns the corrections that the earlier list (the parameter before) does not contain, or contains with different devices.
 func (c Corrections) Since(before Corrections) Corrections {
 	return slices.DeleteFunc(slices.Clone(c), func(one Correction) bool {
 		return slices.ContainsFunc(before, func(old Correction) bool { return compareCorrections(old, one) == 0 && same(old.Pools, one.Pools) })

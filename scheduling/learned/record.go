@@ -138,7 +138,7 @@ func unpack(text string) ([]record, error) {
 	return list, nil
 }
 
-// check returns an error for a correction that this package never learns itself.
+// check returns an error if this package can't have written the record.
 func (r *record) check(path *field.Path) error {
 	var faults field.ErrorList
 	if r.InstanceType == "" || len(r.Nodes) == 0 || len(r.Pools) == 0 {

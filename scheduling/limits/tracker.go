@@ -15,8 +15,8 @@ import (
 // its capacity.
 const ResourceNodes corev1.ResourceName = "nodes"
 
-// Tracker holds the entries of all pools. It is safe for concurrent use: if two reservations fit separately but not together, one is
-// refused. Amounts are added exactly, as quantities.
+// Tracker holds the entries of all pools. One entry represents one planned, ordered or existing node. Tracker is safe for concurrent use:
+// if two reservations fit separately but not together, one is refused. Amounts are added exactly, as quantities.
 type Tracker struct {
 	mu      sync.Mutex
 	pools   map[v1.PoolKey]*account

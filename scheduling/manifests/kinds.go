@@ -103,8 +103,8 @@ type kind struct {
 	upgrade func(object any)
 	// decode decodes an object and adds it to the loader's objects.
 	decode func(l *loader, d document)
-	// converted has a decoder for each API version whose fields differ from the fields of version. The objects of these versions are
-	// collected and then converted together.
+	// converted has a decoder for each older API version whose fields differ from those of the current version. The objects of these older
+	// versions are collected and then converted together.
 	converted map[string]func(l *loader, d document)
 }
 

@@ -41,7 +41,8 @@ func (b *Book) Export() ([]byte, error) {
 }
 
 // Import adds facts that Export wrote. If two facts have the same key, Import keeps the fact that was seen later, so the same data may be
-// imported more than once. Times in the future are replaced by now. Data that breaks a rule is refused as a whole, with a *FileError.
+// imported more than once. Times in the future are replaced by the present time. Data that breaks a rule is refused as a whole, with a
+// *FileError.
 func (b *Book) Import(text []byte, now time.Time) error {
 	if len(text) > maxBytes {
 		return &FileError{"the text", fmt.Sprintf("has more than %d MiB", maxBytes>>20)}

@@ -142,7 +142,7 @@ func (r *Round) keep(d *demand, slots []slot) {
 }
 
 // Held are pods that represent booked room, by the node that they are on. They are for planners that must not use this room, such as those
-// of disruption. Only rounds check whether the room still exists.
+// of disruption. Held does not check whether the room still exists: Begin does that for a Round.
 func Held(in Input) map[string][]*corev1.Pod {
 	if in.Snapshot == nil {
 		return nil

@@ -188,7 +188,8 @@ func validateSelectorTags(tags map[string]string, path *field.Path) field.ErrorL
 	return errs
 }
 
-// matches returns an error if value is not empty and does not match form; example is a valid id for the message.
+// matches returns an error if the value is not empty and does not match the regular expression. The parameter example is a valid id for the
+// message.
 func matches(value string, form *regexp.Regexp, path *field.Path, example string) field.ErrorList {
 	if value == "" || form.MatchString(value) {
 		return nil

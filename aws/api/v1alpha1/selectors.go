@@ -42,7 +42,7 @@ type condition struct {
 	values []string
 }
 
-// selection is a parsed selector map. It selects all combinations of its members: see product.
+// selection is a parsed selector map. It selects all combinations of its members: see selection.product.
 type selection struct {
 	ids, names, owners []string
 	tags               []condition

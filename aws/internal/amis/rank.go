@@ -70,8 +70,8 @@ func timeOf(text *string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// newest keeps the best image of each set of requirements (see better). It sorts the images that it keeps by age, the newest first, whether
-// or not they are deprecated. Images of equal age are sorted by id.
+// newest keeps the best image of each set of requirements, according to candidate.better. It sorts the images that it keeps by age, the
+// newest first, whether or not they are deprecated. Images of equal age are sorted by id.
 func newest(all []candidate) []awsv1.AMI {
 	best := make(map[string]candidate)
 	for _, c := range all {

@@ -65,8 +65,8 @@ type Instance struct {
 	// Tags it has.
 	Tags map[string]string
 	// AssignedUID and DealtName are the UID and the name of the claim of an instance of a batch, as long as the instance's own tags do not
-	// name the claim. The UID is empty while the claim is not known (see assign). The name is empty unless this process has just launched
-	// the instance.
+	// name the claim. The UID is empty while the claim is not known (see the function assign). The name is empty unless this process has
+	// just launched the instance.
 	AssignedUID, DealtName string
 }
 

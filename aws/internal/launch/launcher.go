@@ -201,8 +201,8 @@ type flight struct {
 	retriedLT bool
 	// outposts are the Outposts on which the node class launches, by zone.
 	outposts map[string]string
-	// claims are the claims of a batch, sorted by UID, and NodeClaim is their combination (see combined); claims is nil for a launch of one
-	// claim. whole is Together.Whole.
+	// claims are the claims of a batch, sorted by UID, and NodeClaim is their combination, from the function combined; claims is nil for a
+	// launch of one claim. whole is Together.Whole.
 	claims []*v1.NodeClaim
 	whole  bool
 }

@@ -59,8 +59,8 @@ func (f *flight) hasPlace(c cloudprovider.Candidate) bool {
 	return f.place == nil || f.place.Has(reservationOf(c))
 }
 
-// settle releases the held capacity. used is the reservation in which the instances were launched, and instances is their number; see
-// reservations.Hold. Further calls do nothing.
+// settle releases the held capacity. The first argument is the reservation in which the instances were launched, and the second is the
+// number of instances: see reservations.Hold. Further calls do nothing.
 func (f *flight) settle(used string, instances int, at time.Time) {
 	if f.place != nil {
 		f.place.SettleTogether(used, instances, at)

@@ -92,7 +92,7 @@ func (w *round) verdict(ctx context.Context) (verdict, error) {
 }
 
 // serviceRange checks that the cluster's range of service addresses is known, if the user data needs it. If the range is not known,
-// serviceRange sets the condition and returns true for done.
+// serviceRange sets the condition, and its second result (done) is true.
 func (w *round) serviceRange() (after time.Duration, done bool, err error) {
 	const condition = awsv1.ConditionValidationSucceeded
 	if w.class.Spec.EffectiveAMIFamily() != awsv1.AMIFamilyAL2023 || w.clusterErr == nil && w.cluster.ServiceCIDR != "" {

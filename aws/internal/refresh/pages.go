@@ -24,8 +24,9 @@ func (e *PageError) Error() string {
 	return fmt.Sprintf("the answer has more than %d pages, the maximum", e.Pages)
 }
 
-// Pages reads an answer page by page. read gets the token of the page to read, nil for the first page, and returns the token of the next
-// page, nil or empty after the last page. The answer is complete, or there is an error: of read, of the context, or a *PageError.
+// Pages reads an answer page by page. It calls read(token) with the token of the page to read, nil for the first page. This call returns
+// the token of the next page, nil or empty after the last page. The answer is complete unless Pages returns an error: that of read(token),
+// that of the context, or a *PageError.
 func Pages(ctx context.Context, read func(token *string) (next *string, err error)) error {
 	if ctx == nil || read == nil {
 		return errors.New("reading pages: the context or the function that reads a page is missing")

@@ -164,9 +164,8 @@ type Hold struct {
 // Subnets returns the chosen subnets by zone name. The caller owns the map.
 func (h *Hold) Subnets() map[string]awsv1.Subnet { return maps.Clone(h.subnets) }
 
-// Settle ends the hold. Subnets in which instances were launched (used has their ids) stay charged until EC2's next count; the charge of
-// all other subnets is removed. For several instances in one subnet, used contains its id once for each instance. Only the first call has
-// an effect.
+// Settle ends the hold. The arguments are the ids of the subnets in which instances were launched, once for each instance. These subnets
+// stay charged until EC2's next count; the charge of all other subnets is removed. Only the first call has an effect.
 func (h *Hold) Settle(used ...string) {
 	h.tracker.mu.Lock()
 	defer h.tracker.mu.Unlock()

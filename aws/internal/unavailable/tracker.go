@@ -130,8 +130,8 @@ func (l *tracker[K]) forgive(key K, now time.Time) bool {
 	return true
 }
 
-// closed returns the objects that are closed now. It removes expired records. If until is zero or later than the next change of the result,
-// it sets until to the time of that change.
+// closed returns the objects that are closed now. It removes expired records. If *until is the zero time or later than the next change of
+// the result, closed sets *until to the time of that change.
 func (l *tracker[K]) closed(now time.Time, until *time.Time) map[K]struct{} {
 	out := map[K]struct{}{}
 	for key, r := range l.records {

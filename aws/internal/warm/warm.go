@@ -200,7 +200,7 @@ type Duties struct {
 }
 
 // Tend decides about all warm instances of the cluster. classOf returns a node class with its hash, or nil if the class does not exist. If
-// the class can't be read, read is false, and its instances are not changed.
+// the class can't be read, the third result of classOf is false, and the class's instances are not changed.
 func Tend(kept []instances.Instance, classOf func(name string) (class *awsv1.EC2NodeClass, hash string, read bool), now time.Time) Duties {
 	kept = slices.SortedFunc(slices.Values(kept), func(a, b instances.Instance) int {
 		return cmp.Or(b.LaunchTime.Compare(a.LaunchTime), cmp.Compare(a.ID, b.ID)) // the newest instances come first, because they are kept

@@ -172,7 +172,7 @@ func (s *Snapshot) Zones() []string {
 	return slices.Sorted(maps.Keys(s.zones))
 }
 
-// Snapshot returns the zones that are shifted away from now. The pointer stays the same as long as nothing changes.
+// Snapshot returns the zones that are currently shifted away from. The pointer stays the same as long as nothing changes.
 func (w *Watcher) Snapshot() *Snapshot {
 	now := w.now()
 	if s := w.current.Load(); s != nil && s.holds(now) {

@@ -241,7 +241,7 @@ func (w *world) sound() {
 	}
 }
 
-// until calls step again and again until the condition, which is the parameter so, returns true.
+// until calls w.step repeatedly, until so() is true.
 func (w *world) until(what string, so func() bool) {
 	for range w.options.Steps {
 		if so() {

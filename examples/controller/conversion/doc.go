@@ -14,10 +14,10 @@
 //
 // # Nothing is lost
 //
-// Each version has fields that the other version lacks. A conversion stores such fields in an annotation: for each field its value, and the
-// value that the field would have after a conversion there and back without the annotation. When the object is converted back, the field is
-// restored if the object still has that second value. If the field was changed in the meantime, the changed value is used. So an object can
-// be read, written or stored in either version, and nothing is lost.
+// Each version has fields that the other version lacks. A conversion stores two values of each such field in an annotation: the field's
+// value, and the value that the field would have after a conversion to the other version and back if there were no annotation. When the
+// object is converted back, the field is restored if the object still has the second value. If the field was changed in the meantime, the
+// changed value is used. So an object can be read, written or stored in either version, and nothing is lost.
 //
 // Karpenter's API itself has annotations for some values: the kubelet block of a pool, the version of an image alias, and the fact that a
 // class was for Ubuntu. A converted object is not validated: a stored object must stay readable, and the code that uses it reports errors.

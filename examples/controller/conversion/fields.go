@@ -32,7 +32,7 @@ type field struct {
 type there struct {
 	// forth converts an object, and back converts the result back.
 	forth, back func([]byte) (any, error)
-	// check returns an error for fields that the type of forth's result does not have.
+	// check returns an error if the converted object has fields that are not in the Go type of the result of forth.
 	check func([]byte) error
 	// takes is the key of the annotation that is read from forth's input, if the input has it; leaves is the key of the annotation that is
 	// written to the result.

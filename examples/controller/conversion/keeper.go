@@ -100,7 +100,7 @@ func (k *Keeper) ensure(ctx context.Context) (again bool, err error) {
 	return false, nil
 }
 
-// store writes the Secret. again is true if the Secret has changed since it was read: then nothing was written.
+// store writes the Secret. If the Secret has changed since it was read, store writes nothing and its first result is true.
 func (k *Keeper) store(ctx context.Context, secret *corev1.Secret, kept keptCertificate, missing bool) (again bool, err error) {
 	next := secret.DeepCopy()
 	next.Data = map[string][]byte{
@@ -174,7 +174,8 @@ type certified interface {
 	GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error)
 }
 
-// TLS returns a function that changes the TLS configuration of a server, so that it uses the certificates of from.
+// TLS returns a function that changes the TLS configuration of a server, so that it uses the certificates of the given source, such as a
+// Keeper.
 func TLS(from certified) func(*tls.Config) {
 	return func(c *tls.Config) {
 		c.MinVersion = tls.VersionTLS12

@@ -147,7 +147,7 @@ func conditions(ready corev1.ConditionStatus, reason string) []corev1.NodeCondit
 	}
 }
 
-// reduce subtracts the amounts in less from those in have; no amount falls below zero.
+// reduce subtracts the amounts in its second argument from those in its first argument; no amount falls below zero.
 func reduce(have, less corev1.ResourceList) {
 	for name, quantity := range less {
 		left, ok := have[name]

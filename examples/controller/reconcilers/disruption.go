@@ -221,7 +221,7 @@ func passOutcome(err error) disruption.PassOutcome {
 	return disruption.PassStarted
 }
 
-// survey examines all nodes. Nodes of except, which are commands in the queue, are candidates; nodes of also count as being disrupted.
+// survey examines all nodes. Members of the first commands (those in the queue) are candidates; members of the second count as disrupted.
 func (d *disruptor) survey(view *cluster.View, except, also []*disruption.Command) (*disruption.Fleet, error) {
 	var err error
 	if d.model == nil {

@@ -44,7 +44,7 @@ type wantedEviction struct {
 const (
 	// wantedFor is how long a wanted eviction is remembered. It is longer than the interval at which drains repeat their wanted evictions.
 	wantedFor = 3 * drainPause
-	// surgeRetry is the wait after a call of look that failed.
+	// surgeRetry is the wait after a failed call of the method look.
 	surgeRetry = 2 * time.Second
 )
 

@@ -20,10 +20,10 @@
 // Scenarios are planned one after the other, on one core or as many as --procs says. CPU time is the time of the process for compiling
 // and solving, including garbage collection. Of several --runs, the median is shown.
 //
-// The packers (package packers) consider only requests and capacity, so they are shown only for scenarios without rules.
-// Karpenter's figures and the best packing known come from recorded.json. With --karpenter run, the program of internal/bench/karpenter
-// plans again instead. --record stores the results of a run in recorded.json: Karpenter's figures, drawknife's figures, cheaper packings
-// and higher bounds.
+// The packers (package packers) consider only requests and capacity, so they are shown only for scenarios without rules. Karpenter's
+// figures and the best packing known come from recorded.json. With --karpenter run, the program of internal/bench/karpenter plans again
+// instead. --record stores the results of a run in recorded.json: Karpenter's and drawknife's figures, and packings and bounds that are
+// better than the recorded ones.
 //
 // # Results as JSON
 //

@@ -22,8 +22,8 @@ type measurement struct {
 	Record *record `json:"record"`
 }
 
-// openMeasured reads the file, or creates it if it does not exist. It also adds the records in the file to known. It returns nil if name is
-// empty.
+// openMeasured reads the file, or creates it if it does not exist. It also adds the records in the file to the known records. It returns
+// nil if the file name is empty.
 func openMeasured(name string, known records) (*measured, error) {
 	if name == "" {
 		return nil, nil

@@ -160,7 +160,7 @@ type candidate struct {
 }
 
 // bindAll binds as many pods as possible, and returns the refusals of the other pods. It does not try pods that their node can never
-// accept. Pods for which the function later returns true are tried after all other pods.
+// accept. Pods for which later(pod) is true are tried after all other pods.
 func (b *binding) bindAll(waiting []*candidate, later func(*candidate) bool) []string {
 	var refused []string
 	var first, last []*candidate

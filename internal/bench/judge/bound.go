@@ -75,7 +75,7 @@ type hints struct {
 // manyClasses is the largest number of classes for which Bound improves the guessed values. The time grows with the square of this number.
 const manyClasses = 200
 
-// proven returns the bound that the hinted values prove after prove has lowered them as far as necessary.
+// proven returns the bound that the hinted values prove after j.prove has lowered them as far as necessary.
 func (j *Judge) proven(hinted []float64, classes []*class, multipliers hints, whole wholeUnits) float64 {
 	values := slices.Clone(hinted)
 	j.prove(values, classes, multipliers, whole)

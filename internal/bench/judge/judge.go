@@ -21,7 +21,7 @@ type Judge struct {
 	pools     map[string]*pool
 	pods      map[string]*asking
 	shapes    map[string]*shape
-	bought    []*offer // see offers
+	bought    []*offer // the result of Judge.offers
 }
 
 // asking is a pending pod, with its resource requests and its shape, which has its conditions for nodes.

@@ -183,7 +183,7 @@ func defaultPool(p *v1.NodePool) {
 }
 
 // look tries one consolidation method after the other, like the library's controller. It stops at the first method that finds commands, and
-// by is the name of this method. settled is true if all methods found nothing and consider the fleet consolidated.
+// returns the name of this method as its second result. settled is true if all methods found nothing and consider the fleet consolidated.
 func (d *drive) look(ctx context.Context) (found []disruption.Command, by string, settled bool, err error) {
 	settled = true
 	for _, m := range d.methods {

@@ -59,7 +59,7 @@ func deviceOf(in *cloudprovider.Device) resourcev1.Device {
 	return d
 }
 
-// bind sets placeholder values for the attributes that a device shares with other devices (see bindings).
+// bind sets placeholder values for the attributes that a device shares with other devices. The argument bindings lists these attributes.
 func bind(d *resourcev1.Device, id cloudprovider.DeviceID, bindings []*cloudprovider.AttributeBinding) {
 	for i, b := range bindings {
 		bound := slices.ContainsFunc(b.Devices, func(other cloudprovider.DeviceID) bool {

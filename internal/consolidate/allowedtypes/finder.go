@@ -152,8 +152,8 @@ func sharedOut(price, planned, most int64, nodes int) int64 {
 	return price + int64(float64(most-planned)*float64(price)/float64(planned))
 }
 
-// offers restricts the node to the capacity types that it may have, and returns the types that cost less than share with every offering
-// that the launch may use. The list is valid until the next call.
+// offers restricts the node to the capacity types that it may have, and returns the types that cost less than the node's share of the cost
+// with every offering that the launch may use. The list is valid until the next call.
 func (p *Finder) offers(fromSpot bool, node *planning.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
 	pool := p.Fleet.Pools[node.Pool]
 	if !p.picky(pool) && len(node.InstanceTypes) > limit {
@@ -176,8 +176,9 @@ func (p *Finder) offers(fromSpot bool, node *planning.NewNode, share int64, limi
 	return p.cheaper(pool, node, share), spotToSpot, nil
 }
 
-// narrowed returns the planned node with the types that cost less than share. If a removed node is due, the planned node keeps all its
-// types, however expensive they are. The rules for capacity types are those of Reference, applied to all nodes of the group together.
+// narrowed returns the planned node with the types that cost less than the node's share of the cost. If a removed node is due, the planned
+// node keeps all its types, however expensive they are. The rules for capacity types are those of Reference, applied to all nodes of the
+// group together.
 func (p *Finder) narrowed(group Group, planned *planning.NewNode, share, spent int64, nodes, limit int) (*planning.NewNode, *decision.Block) {
 	pool := p.Fleet.Pools[planned.Pool]
 	node := *planned

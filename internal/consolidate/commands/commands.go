@@ -110,9 +110,9 @@ func newWriter(f *Found) *writer {
 	return w
 }
 
-// cameFrom returns the removed nodes (candidates) on which pods were before, in the order of the pods. The parameter from has, for each
-// pod, an index in hidden. The index is negative for pending pods, which are left out. If several consecutive pods come from the same
-// candidate, it is listed once.
+// cameFrom returns the removed nodes (candidates) on which pods were before, in the order of the pods. For each pod, from[i] is the index
+// of its candidate in the list hidden. The index is negative for pending pods, which are left out. If several consecutive pods come from
+// the same candidate, it is listed once.
 func cameFrom(from []int32, hidden []*searchcontext.Candidate) []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate
 	for i, k := range from {

@@ -133,7 +133,7 @@ type picker struct {
 	swaps       int
 }
 
-// rank sorts the indices of the possible choices into the field order. Used shares are relative to the budgets in the parameter room.
+// rank sorts the indices of the possible choices and stores them in p.order. Used shares are relative to the given budgets.
 func (p *picker) rank(room []int64) {
 	density := make([]float64, len(p.list))
 	for _, i := range p.open {
@@ -168,8 +168,8 @@ func (p *picker) drop(i int) {
 	}
 }
 
-// fill adds choices that fit into the remaining budgets, one after another in the order of the field order. It returns the total value and
-// the indices of the added choices.
+// fill adds choices that fit into the remaining budgets, one after another in the order of p.order. It returns the total value and the
+// indices of the added choices.
 func (p *picker) fill() (value int64, added []int) {
 	for _, i := range p.order {
 		if !p.in[i] && within(p.list[i].Takes, p.room) {

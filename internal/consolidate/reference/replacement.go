@@ -95,8 +95,8 @@ func (p *Pass) restrict(pool *survey.Pool, node *planning.NewNode, list []Priced
 	return Cheaper(pool, node, spent)
 }
 
-// Cheaper returns the types of the node for which every possible launch costs less than spent, the cheapest first. If a cost model changes
-// the price of a type's cheapest offering, it changes the type's highest price in the same way.
+// Cheaper returns the types of the node for which every possible launch costs less than the amount of the parameter spent. The cheapest
+// types come first. If a cost model changes the price of a type's cheapest offering, it changes the type's highest price in the same way.
 func Cheaper(pool *survey.Pool, node *planning.NewNode, spent int64) []Priced {
 	var out []Priced
 	for _, option := range node.InstanceTypes {

@@ -129,7 +129,7 @@ func (s *simulator) withoutFee(nodes []planning.NewNode) []planning.NewNode {
 	return nodes
 }
 
-// Settled returns a model without those pending pods that have no place on existing nodes: see simulator.
+// Settled returns a model without those pending pods that have no place on existing nodes: see the type simulator.
 func Settled(ctx context.Context, f *survey.Fleet, q planning.Query) (*SimulatorModel, error) {
 	snapshot := f.In.View.Snapshot
 	if len(snapshot.Pods)+len(snapshot.Placeholders) == 0 {
@@ -171,9 +171,8 @@ func (s *simulator) remove(ctx context.Context, batch []*decision.Candidate) (*s
 	return best, nil, nil
 }
 
-// cheapest simulates the removal once with each of the possible moves of the batch's gangs, which are in the parameter ways. It returns the
-// simulation with the cheapest new nodes, or nil if no move is possible. It also returns the block of the first move that turns out to be
-// impossible.
+// cheapest simulates the removal once with each of the given moves of the batch's gangs. It returns the simulation with the cheapest new
+// nodes, or nil if no move is possible. It also returns the block of the first move that turns out to be impossible.
 func (s *simulator) cheapest(ctx context.Context, batch []*decision.Candidate, ways []*trial.GangWay) (best *simulation, first *decision.Block, err error) {
 	for _, way := range ways {
 		mark := s.trial.Mark()

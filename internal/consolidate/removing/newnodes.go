@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/newnodes"
 )
 
-// launch opens new nodes for the waiting pods at a total price below most: one node for all of them, or several. It returns a block if no
-// such nodes are possible, or if the parameter where is OnlyRoom.
+// launch opens one or several new nodes for the waiting pods. Their total price is below the parameter most. It returns a block if no such
+// nodes are possible, or if the parameter where is OnlyRoom.
 func (t *Trier) launch(ctx context.Context, where Places, most int64, waiting int) (*decision.Block, error) {
 	if where == OnlyRoom {
 		return &decision.Block{Code: decision.BlockUnschedulable, Pods: t.Trial.Waiting(min(waiting, reference.MaxNamed))}, nil

@@ -192,9 +192,9 @@ func (r *Replay) putWhole(cmd *decision.Command) (*decision.Command, *decision.B
 // sameList reports whether a and b are the same slice in memory.
 func sameList[N any](a, b []N) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// inSomeOrder calls the function put for each node of the list. The function puts the node's pods on it. It follows the order of the list
-// as far as possible. It returns the nodes in the order in which put succeeded. If this is the order of the list, it returns the list
-// itself. If put fails for some nodes in every order, it returns the block of the first of these nodes.
+// inSomeOrder calls put(node), which puts the node's pods on it, for each node of the list. It follows the order of the list as far as
+// possible. It returns the nodes in the order in which these calls succeeded. If this is the order of the list, it returns the list itself.
+// If the calls fail for some nodes in every order, it returns the block of the first of these nodes.
 func inSomeOrder[N any](t *trial.Trial, list []N, put func(*N) ([]planning.PodKey, error)) ([]N, *decision.Block, error) {
 	inOrder, n := true, 0 // while inOrder is true, put has succeeded for exactly the first n nodes of the list
 	var done []N

@@ -85,8 +85,8 @@ func (d *decided) noteStep(st *removing.Step, receivers []*searchcontext.Candida
 	d.value += st.Value
 }
 
-// keep records a block for each member of a group that could not be removed. It replaces a recorded block only if the group is a single
-// node, and the new block is neither a lack of free room nor the end of the search.
+// keep records a block for each member of a group that could not be removed. Only the block of a group with a single node can replace a
+// recorded block. BlockNotReached never replaces it, and neither does BlockUnschedulable if only existing nodes were tried.
 func (d *decided) keep(group []*searchcontext.Candidate, where removing.Places, why *decision.Block) {
 	for _, c := range group {
 		if c.Planned {

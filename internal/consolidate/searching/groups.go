@@ -32,7 +32,7 @@ func (g groups) rebuild(ctx context.Context) error {
 
 // exchangeWhole exchanges groups of nodes, as large as a command may be, for the nodes that provisioning would launch for all their pods.
 // It tries all nodes of a group at once. Exchanging small groups one after another leaves some room unused each time. A group has only
-// similar candidates, if alike lists enough of them one after another. All groups have about the same size.
+// similar candidates, if enough of them are next to each other in the list that g.alike returns. All groups have about the same size.
 func (g groups) exchangeWhole(ctx context.Context) error {
 	for list := g.alike(); len(list) > 0; {
 		n := g.together(list)

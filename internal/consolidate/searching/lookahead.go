@@ -13,7 +13,8 @@ type lookahead struct {
 	// rest contains the groups of the series that follow the groups in queue.
 	rest  series
 	queue []*ahead
-	// last is the group that next took from queue most recently. It is nil if next has taken no group since the last step.
+	// last is the group that l.next took from the queue most recently. It is nil if l.next has taken no group from the queue since the last
+	// step.
 	last *ahead
 	// failed counts the unsuccessful attempts since the last step.
 	failed int

@@ -42,8 +42,8 @@ func (p *Planner) Best(ctx context.Context) (*Search, error) {
 	return best, refining{best}.all(ctx)
 }
 
-// best runs all strategies and returns the best search: see better and withinBudgets. If several searches are equally good, it returns the
-// search whose strategy comes first in the list of strategies.
+// best runs all strategies and chooses the best search, according to Search.better. If several searches are equally good, it chooses the
+// search whose strategy comes first in the list of strategies. It passes this search to withinBudgets and returns the result.
 func (p *Planner) best(ctx context.Context) (*Search, error) {
 	list := p.strategies()
 	done, errs := make([]*Search, len(list)), make([]error, len(list))

@@ -113,8 +113,8 @@ func (c *scouts) sent(ctx context.Context) bool {
 	return true
 }
 
-// send puts another batch into the queue of the scouts. The lookahead's queue never has more groups than enough returns, so the channel is
-// never full.
+// send puts another batch into the queue of the scouts. The lookahead's queue never has more groups than c.enough returns, so the channel
+// is never full.
 func (c *scouts) send(b *batch) {
 	if len(b.list) > 0 {
 		c.batches <- b

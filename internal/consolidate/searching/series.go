@@ -73,8 +73,8 @@ func (l *rebuilt) next(s *Search, taken bool) (t groupToTry, more bool) {
 // drawnGroups is a series of groups that drawGroup draws, groupDraws for each seed: see groups.exchange.
 type drawnGroups struct {
 	list []*searchcontext.Candidate
-	// at is the index in list of the seed: the candidate that is in all of the groups drawn for it. draw is the number of the next group
-	// for this seed, from 0.
+	// at is the index of the seed in the list of candidates. The seed is the candidate that is in all of the groups drawn for it. draw is
+	// the number of the next group for this seed, from 0.
 	at, draw int
 }
 

@@ -21,7 +21,7 @@ type BudgetTracker struct {
 	fleet *Fleet
 	books []*book
 	taken map[string]taken
-	// lists has each distinct list of budgets once, so that nodes share it. amounts is scratch space of the method concerned.
+	// lists has each distinct list of budgets once, so that nodes share it. amounts is scratch space of l.concerned.
 	lists   bookLists
 	amounts []float64
 }
@@ -80,7 +80,7 @@ func (b *book) remember(history []decision.Disruption, now time.Time) {
 	slices.SortStableFunc(b.history, func(x, y charge) int { return y.at.Compare(x.at) })
 }
 
-// count adds a node in the budget's scope to total. If the node is already being disrupted, count also adds it to before.
+// count adds a node in the budget's scope to b.total. If the node is already being disrupted, count also adds it to b.before.
 func (b *book) count(f *Fleet, m *cluster.NodeState) {
 	if !b.Scope.Includes(m.Pool, zoneOf(m), labels.Set(m.Node.Labels)) {
 		return

@@ -34,7 +34,7 @@ type Input struct {
 // Fleet is a cluster as disruption sees it at one moment. It says which nodes are candidates, and why other nodes are not candidates. It is
 // read-only and safe for concurrent use.
 type Fleet struct {
-	// Candidates may be disrupted by eventual methods. Candidates without PodBlock may also be disrupted by graceful methods. Candidates
+	// Candidates may be disrupted by methods of ClassEventual, and candidates without PodBlock also by methods of ClassGraceful. Candidates
 	// are sorted by name. Blocked has all other nodes, with their blocks.
 	Candidates []*decision.Candidate
 	Blocked    map[string]*decision.Block

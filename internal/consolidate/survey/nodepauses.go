@@ -79,8 +79,8 @@ func (r *Refusals) HoldBack(cmd *decision.Command, why string, launched int, now
 	})
 }
 
-// note replaces the entry of each of the command's nodes. The function next returns the new entry. Its parameter is the level of the old
-// entry, which is the number of failures so far.
+// note replaces the entry of each of the command's nodes. The call next(level) returns the new entry. The level is that of the old entry,
+// which is the number of failures so far.
 func (r *Refusals) note(cmd *decision.Command, now time.Time, next func(level int) Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

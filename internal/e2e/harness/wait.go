@@ -127,8 +127,8 @@ func Unschedulable(pod *corev1.Pod) bool {
 	})
 }
 
-// PodsAre is the condition that a workload has exactly n pods, and that the function is returns true for each of them. are describes this
-// in messages.
+// PodsAre is the condition that a workload has exactly n pods, and that is(pod) is true for each of them. The third argument describes this
+// condition in messages.
 func (c *Cluster) PodsAre(workload string, n int, are string, is func(*corev1.Pod) bool) Condition {
 	return func() (bool, string) {
 		pods := c.Pods(workload)

@@ -106,7 +106,7 @@ func lasting(taints, startup []corev1.Taint) []corev1.Taint {
 	return out
 }
 
-// filled returns the amounts have, with missing and zero amounts replaced by those of claimed.
+// filled returns the amounts in its first argument, with missing and zero amounts replaced by those in its second argument.
 func filled(have, claimed corev1.ResourceList) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	maps.Copy(out, claimed)

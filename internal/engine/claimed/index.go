@@ -287,8 +287,8 @@ func (x *Index) MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offe
 	x.add(x.Counts.Most(ceiling, have), into, true)
 }
 
-// RoomOfNode writes to the vector free the amounts of devices of the node that are free. It uses the allocated claims, not the pods of the
-// node. The parameter allocatable has the node's allocatable resources.
+// RoomOfNode writes the amounts of the node's unused devices to the vector free. It uses the allocated claims, not the pods of the node.
+// The parameter allocatable has the node's allocatable resources.
 func (x *Index) RoomOfNode(name string, allocatable corev1.ResourceList, free []int64) {
 	if x == nil {
 		return

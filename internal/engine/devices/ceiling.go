@@ -151,8 +151,8 @@ func (c *ceilingOf) constrain(at int) {
 	}
 }
 
-// collect writes the devices to c.out. Devices that are not shared and use no counters are counted in the field by. All other devices are
-// added to the field groups.
+// collect writes the devices to c.out. Devices that are not shared and use no counters are counted in c.out.by. All other devices are added
+// to c.out.groups.
 func (c *ceilingOf) collect() {
 	var partitions, shared []int
 	for i, set := range c.sets {

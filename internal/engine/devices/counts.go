@@ -21,8 +21,8 @@ import (
 // the node can meet, or 0 if the node can meet none.
 //
 // Devices that use the same counters, such as a GPU and its partitions, can't all be allocated at once, even if they serve different kinds.
-// If several kinds compete for such devices, there are more resources (see shares). Claims that fit a node also fit in these resources, but
-// the reverse is not always true.
+// If several kinds compete for such devices, there are more resources: see counterGroup.shares. Claims that fit a node also fit in these
+// resources, but the reverse is not always true.
 type Counts struct {
 	kinds  *Kinds
 	sets   []kindSet

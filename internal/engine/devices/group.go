@@ -120,7 +120,7 @@ func (s *counterGroups) weigh(w *weighted) int64 {
 
 // groupChoice is the choice of devices of a group that has the largest total weight.
 type groupChoice struct {
-	// weight is the total weight of the chosen devices. had has the number of chosen devices of each part of the group. known is false if
+	// weight is the total weight of the chosen devices. had[i] is the number of chosen devices of part i of the group. known is false if
 	// the search could not try all combinations. In that case, weight is only an upper bound.
 	weight int64
 	had    []int64
@@ -131,8 +131,8 @@ type groupChoice struct {
 // is only an upper bound: see restOf.
 const maxGroupSteps = 4096
 
-// most returns the choice of devices that can be allocated together and have the largest total weight. The function weigh returns the
-// weight of a device that could serve the kinds in set.
+// most returns the choice of devices that can be allocated together and have the largest total weight. The call weigh(set) returns the
+// weight of a device that could serve the kinds in the set.
 func (g *counterGroup) most(weigh func(set kindSet) int64) groupChoice {
 	s := groupSearch{left: slices.Clone(g.left), had: make([]int64, len(g.parts)), best: groupChoice{had: make([]int64, len(g.parts)), known: true}}
 	for i := range g.parts {
@@ -221,7 +221,7 @@ type counterSum struct {
 	order []int
 }
 
-// sortCounters sets the field counters. Each entry of this field gives an upper bound: see the method by.
+// sortCounters sets s.counters. Each entry of s.counters gives an upper bound: see the method `by`.
 func (s *groupSearch) sortCounters() {
 	alike := map[int64][]int{}
 	for j, left := range s.left {

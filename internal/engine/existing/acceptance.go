@@ -21,8 +21,8 @@ func NewAcceptance(groups []Group, shapes []*podclass.Shape) *Acceptance {
 	return &Acceptance{groups: groups, shapes: shapes, cells: make([]atomic.Uint32, len(shapes)*len(groups))}
 }
 
-// TakeOver copies results from another Acceptance with the same groups, the parameter was. shapeWas has, for each shape, its number in was,
-// or -1 if was does not have the shape.
+// TakeOver copies results from an older Acceptance with the same groups. shapeWas has, for each shape, its number in the older Acceptance,
+// or -1 if the older Acceptance does not have the shape.
 func (a *Acceptance) TakeOver(was *Acceptance, shapeWas []int32) {
 	for shape, old := range shapeWas {
 		if old < 0 {

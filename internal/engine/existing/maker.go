@@ -27,8 +27,8 @@ type Maker struct {
 	Classes    []*podclass.Class
 	// PoolIndex maps each pool to its number.
 	PoolIndex map[v1.PoolKey]int
-	// DevicesOf writes to free how many devices of the named node are free, in addition to its other amounts. allocatable is the node's
-	// allocatable. DevicesOf is nil if no pod claims devices.
+	// DevicesOf writes the amounts of the named node's unused devices to the vector free, which already has the node's other amounts.
+	// allocatable is the node's allocatable. DevicesOf is nil if no pod claims devices.
 	DevicesOf func(node string, allocatable corev1.ResourceList, free []int64)
 }
 

@@ -192,7 +192,7 @@ func (x *explainer) pool(at int32, p *nodepool.Pool) (planning.Reason, finding) 
 	return x.nodesOf(at, p)
 }
 
-// nodesOf is like pool, but ignores the pool's taints. p.Table must not be nil.
+// nodesOf does the same as x.pool, but ignores the pool's taints. p.Table must not be nil.
 func (x *explainer) nodesOf(at int32, p *nodepool.Pool) (planning.Reason, finding) {
 	if p.Rows.Empty() {
 		return planning.Reason{Code: planning.ReasonNoInstanceTypes, Detail: fmt.Sprintf("the pool's own requirements leave none of its %d instance types with an available offering",

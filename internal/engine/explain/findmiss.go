@@ -64,7 +64,7 @@ func (x misses) less(code planning.MissCode, dim int, have int64) *planning.Near
 }
 
 // unruled checks whether topology rules would allow the pod in the given domains if rule r were left out. If they would, and if this miss
-// is nearer than the miss in best, it stores the new miss in best and returns it.
+// is nearer than the best miss so far (*best), it stores the new miss in *best and returns it.
 func (x misses) unruled(best *finding, r *rule, domains []int32, of func(int32) topology.Tally, price int64) *planning.NearestMiss {
 	maxSkew, size := int32(0), float64(math.MaxInt32)
 	if r.kind == topology.Spread {

@@ -20,7 +20,7 @@ const maxAlso = 4
 // If no single change would give the pod a place in a pool, the pod has several faults. explain reports all of these faults, and looks for
 // two changes that are enough together.
 
-// pairFinding is the nearest pair of changes found so far: the field Also of miss has the second change.
+// pairFinding is the nearest pair of changes found so far. The second change is in miss.Also.
 type pairFinding struct{ finding }
 
 // nearer reports whether a pair of changes with the codes a and b would be nearer than f. First the larger changes of both pairs are
@@ -37,7 +37,7 @@ func (f *pairFinding) nearer(a, b planning.MissCode, size float64, price int64) 
 	return cmp.Or(cmp.Compare(far, otherFar), cmp.Compare(close, otherClose), cmp.Compare(size, f.size), cmp.Compare(price, f.price)) < 0
 }
 
-// take stores the pair first and second as the nearest miss. The miss gets the instance type of second.
+// take stores a pair of changes as the nearest miss. The miss gets the instance type of the second change.
 func (f *pairFinding) take(first *planning.NearestMiss, second finding) {
 	also := *second.miss
 	first.InstanceType = also.InstanceType

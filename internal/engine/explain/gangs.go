@@ -329,7 +329,8 @@ func (t gangFaults) raisedLimits(ctx context.Context, number, pool int32) (raise
 	return limitsList(limits, least), in
 }
 
-// lift adds the value of by to the used amount of each of the pool's limits. A rollback of the trial does not undo this change.
+// lift adds the given amount, which may be negative, to the used amount of each of the pool's limits. A rollback of the trial does not undo
+// this change.
 func (t gangFaults) lift(pool int32, by int64) {
 	for i := range t.S.Limits.Usage[pool] {
 		t.S.Limits.Usage[pool][i] += by

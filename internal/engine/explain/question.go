@@ -41,8 +41,8 @@ type candidate struct {
 }
 
 // ask finds the nodes of a pool that meet the demand, ignoring resources. It returns nil if the pool itself excludes the demand. If the
-// answer is not cached, ask calls the function demand, which returns the demand and the pool to examine. This pool is the pool of key or a
-// changed copy. If demand returns no pool, ask returns nil.
+// answer is not cached, ask calls demand(), which returns the demand and the pool to examine. This pool is the pool of the key or a changed
+// copy. If demand() returns no pool, ask returns nil.
 func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.Pool)) *question {
 	key.shape = x.c.Shape
 	if q, ok := x.questions[key]; ok {

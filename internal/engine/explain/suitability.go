@@ -252,9 +252,8 @@ func (x *explainer) varietySiteOf(q *question, cand *candidate) varietySite {
 // changed reports whether the explanation assumes other demands or tolerations of the pods, or a changed pool.
 func (x *explainer) changed(q *question) bool { return q.changed || x.loosely }
 
-// fitting calls the function see for the nodes that meet the demand of q, have room for the pod, can be launched now within the pool's
-// limits, and cost less than *below. The function see must itself call keepsVariety and admits for the nodes that it uses. It may lower
-// *below.
+// fitting calls see(candidate) for the nodes that meet the demand of q, have room for the pod, can be launched now within the pool's
+// limits, and cost less than *below. The callback must itself call keepsVariety and admits for the nodes that it uses. It may lower *below.
 func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 	if q == nil {
 		return

@@ -80,8 +80,8 @@ func (v *survey) walk(q *question) {
 	}
 }
 
-// eachWay sets cand to each offering of row r that meets the demand of q, one after another, and calls the function see for each. If the
-// offering is not available, cand.price is market.NoPrice.
+// eachWay sets *cand to each offering of row r that meets the demand of q, one after another, and calls see(cand) for each. If the offering
+// is not available, cand.price is market.NoPrice.
 func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 	row := &q.p.Table.Rows[r]
 	cand.row = r

@@ -124,7 +124,7 @@ func (x *explanations) bars(cell int32) bool {
 	return barred
 }
 
-// on adds the candidate with its DaemonSet pods to the trial, calls the function look, and removes the candidate again.
+// on adds the candidate with its DaemonSet pods to the trial, calls look(host), and removes the candidate again.
 func (x ruleFaults) on(q *question, cand *candidate, look func(*topology.Host)) {
 	s := x.t.S.Topology
 	host := x.addNode(q, cand)

@@ -143,7 +143,7 @@ func (k *Task) roomBeside(opt *pricing.Option, b *Bin, moved []pricing.Load, it 
 	return s.Room(it.Topology)
 }
 
-// rulesAllow reports whether the bin's load meets the rules about single nodes on a node of the option.
+// rulesAllow reports whether all pods of the bin could be together on one node of the option, according to the rules about single nodes.
 func (k *Task) rulesAllow(opt *pricing.Option, b *Bin) bool {
 	if !k.ruled(b) {
 		return true

@@ -63,7 +63,7 @@ func newPatterns(t *Task) *patterns {
 	}
 }
 
-// pack computes the mix and returns it rounded down. It sets left, by item, to the number of pods without a node.
+// pack computes the mix and returns it rounded down. For each item, it sets left[item] to the number of pods without a node.
 func (s *patterns) pack(ctx context.Context, left []int) *Bins {
 	s.start()
 	options := s.promisingOptions()

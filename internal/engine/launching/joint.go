@@ -72,8 +72,8 @@ func (t *Launching) joint(classes []int32, total []int64, most int64) []state.No
 	return out
 }
 
-// jointByCell returns, for each cell, the cheapest node of the pool that has room for total and costs less than the parameter most. The
-// cells are sorted by the lowest row, and then by the lowest slot, of their nodes.
+// jointByCell returns, for each cell, the cheapest node of the pool that has room for the total need and costs less than the parameter
+// most. The cells are sorted by the lowest row, and then by the lowest slot, of their nodes.
 func (t *Launching) jointByCell(pool int32, total []int64, rows, slots bitset.Set, most int64, ruled bool) []state.Node {
 	table := t.M.Pools[pool].Table
 	type found struct {

@@ -58,8 +58,8 @@ func (s *Master) Objective() float64 {
 	return sum
 }
 
-// Enter adds a column, indexed by row, to the basis. It returns the row that the column gets, or -1 if the column can't improve the
-// solution by more than the tolerance.
+// Enter adds a column to the basis, which has one column for each row. column[i] is the new column's entry in row i. Enter returns the row
+// that the column gets, or -1 if the column can't improve the solution by more than the tolerance.
 func (s *Master) Enter(column []float64, price float64) int {
 	s.nonzero = s.nonzero[:0]
 	reduced := price

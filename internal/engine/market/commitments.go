@@ -74,8 +74,8 @@ func Fill(k int, left int64, nodes []*Covered) int64 {
 	return left
 }
 
-// cover covers as much of the node as left, the remaining amount of commitment k, allows. It returns the amount of the commitment that this
-// uses.
+// cover covers as much of the node as the remaining amount of commitment k (the parameter left) allows. It returns the amount of the
+// commitment that this uses.
 func (c *Covered) cover(k int, left int64) int64 {
 	by := c.By[k]
 	if c.Rest == 0 || left == 0 {

@@ -4,7 +4,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// Meets reports whether a node can satisfy r. have describes the node's labels; the node lacks the labels that have does not contain.
+// Meets reports whether a node can satisfy r. The first argument describes the node's labels; the node lacks all other labels.
 func Meets(have requirements.Set, r requirements.Requirement) bool {
 	if !have.Has(r.Key()) {
 		return AbsentMeets(r)

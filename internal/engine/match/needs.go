@@ -85,8 +85,8 @@ func AnySureBy(alternatives []Needs, labels requirements.Set) bool {
 	})
 }
 
-// Ensures reports whether a node satisfies r with each of its possible values. have describes the node's labels; the node lacks the labels
-// that have does not contain.
+// Ensures reports whether a node satisfies r with each of its possible values. The first argument describes the node's labels; the node
+// lacks all other labels.
 func Ensures(have requirements.Set, r requirements.Requirement) bool {
 	h := have.Get(r.Key())
 	if !have.Has(r.Key()) || h.Operator() == requirements.OpDoesNotExist {

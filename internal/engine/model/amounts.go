@@ -36,7 +36,7 @@ func checkQuantities(s *planning.Snapshot, previous *Model, o *Options) error {
 	return c.err
 }
 
-// quantityCheck keeps the error of one invalid amount: see the method amount. It computes the paths of fields only for invalid amounts.
+// quantityCheck keeps the error of one invalid amount: see quantityCheck.amount. It computes the paths of fields only for invalid amounts.
 type quantityCheck struct{ err error }
 
 func (c *quantityCheck) types(name string, list []*cloudprovider.InstanceType) {

@@ -168,7 +168,7 @@ func keepBound(m *model.Model, mc *state.Node, rows, slots bitset.Set) (claim re
 }
 
 // NoticedBy returns the labels by which rules distinguish nodes: rules of pods in these groups, and rules that count these pods. Soft rules
-// are included only if wishes is set.
+// are included only if the parameter wishes is true.
 func NoticedBy(m *model.Model, groups []*topology.Groups, wishes bool) []string {
 	return labelsOf(m, groups, func(g int32, _ bool) bool { return wishes || m.Topology[g].Hard })
 }
@@ -185,7 +185,8 @@ func (t NewNodes) boundBy(groups []*topology.Groups) []string {
 	})
 }
 
-// labelsOf returns the labels of the rules for which the function counts returns true. owned means that the pods state the rule themselves.
+// labelsOf returns the labels of each rule g for which counts(g, owned) is true. The argument owned is true if the pods state the rule
+// themselves.
 func labelsOf(m *model.Model, groups []*topology.Groups, counts func(g int32, owned bool) bool) []string {
 	var keys []string
 	for _, o := range groups {

@@ -131,7 +131,7 @@ func (t *Table) MostOf(row, dims int) []int64 {
 // CountsTooFew reports whether some node may have more room than AllocOf says.
 func (t *Table) CountsTooFew() bool { return t.most != nil }
 
-// sellable reports whether some offering of the row in one of slots is available.
+// sellable reports whether some offering of the row in one of the given slots is available.
 func (t *Table) sellable(row int, slots bitset.Set) bool {
 	for s := range t.Rows[row].Slots.Members {
 		if slots.Has(s) && t.Catalog.Price(t.Rows[row].Variant, s) != market.NoPrice {

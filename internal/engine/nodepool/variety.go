@@ -34,8 +34,8 @@ func (p *Pool) VariedFor(planned int32, need []int64, rows, slots bitset.Set) bo
 	return p.variedWithin(need, rows, slots, p.RowCost(int(planned)))
 }
 
-// variedWithin is like VariedFor, but leaves out types that use more of the pool's limits than the parameter most allows. most may be nil,
-// which means no restriction.
+// variedWithin is like VariedFor, but leaves out types that use more of the pool's limits than the parameter most allows. A nil value of
+// this parameter means no restriction.
 func (p *Pool) variedWithin(need []int64, rows, slots bitset.Set, most []int64) bool {
 	found := make([]map[string]bool, len(p.Variety))
 	for i := range found {

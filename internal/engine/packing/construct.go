@@ -96,7 +96,7 @@ func commonDivisor(a, b int64) int64 {
 	return a
 }
 
-// roundUp returns the least multiple of unit that is at least cost, because the cost of nodes is such a multiple.
+// roundUp rounds a cost up to a multiple of s.unit, because the cost of nodes is such a multiple.
 func (s *search) roundUp(cost int64) int64 {
 	if s.unit <= 1 {
 		return cost
@@ -143,8 +143,9 @@ type way struct {
 	bySize bool
 }
 
-// prices lists at most n prices of good options. The first is the price nearest to likely. The next prices are further and further away
-// from likely, up and down, in steps of about a quarter of the price. If there are few good options, prices lists all their prices.
+// prices lists at most n prices of good options. The first is the price nearest to the likely price. The next prices are further and
+// further away from it, up and down, in steps of about a quarter of the price. If there are few good options, prices lists all their
+// prices.
 func (s *search) prices(n int, likely int64) []int64 {
 	r := s.ranked[AnyCell]
 	if r.good == 0 {

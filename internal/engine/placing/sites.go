@@ -148,7 +148,7 @@ func (t Sites) cellAt(pool, row, slot int32, as *nodepool.Assignment) int32 {
 	return t.Cells.OfNew(pool, row, slot, as)
 }
 
-// eachNode calls see for the nodes of a pool that the stage allows for a pod of the class.
+// eachNode calls see(site) for each node of a pool that the stage allows for a pod of the class.
 func (t Sites) eachNode(c *podclass.Class, st, pool, a int32, see func(offers.Site)) {
 	m := t.M
 	p, as := m.Pools[pool], &t.Assignments[st][pool][a]
@@ -169,7 +169,7 @@ func (t Sites) eachNode(c *podclass.Class, st, pool, a int32, see func(offers.Si
 	}
 }
 
-// EachOfStage calls see for the nodes of all pools that the stage allows for a pod of the class, in a fixed order.
+// EachOfStage calls see(site) for each node of any pool that the stage allows for a pod of the class, in a fixed order.
 func (t Sites) EachOfStage(c *podclass.Class, st int32, see func(offers.Site)) {
 	for _, pool := range slices.Sorted(maps.Keys(t.Assignments[st])) {
 		for a := range t.Assignments[st][pool] {

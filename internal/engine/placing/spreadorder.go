@@ -133,7 +133,7 @@ func (t Spreads) firstOf(g, host int32) bool {
 	return n <= 0
 }
 
-// AnyPlaced calls the function is for the pods that the trial has placed, and reports whether it returns true for one of them.
+// AnyPlaced reports whether is(groups, host) is true for one of the pods that the trial has placed.
 func (t Spreads) AnyPlaced(is func(o *topology.Groups, host int32) bool) bool {
 	return slices.ContainsFunc(t.S.Placed.All, func(b state.Binding) bool {
 		o := t.M.Classes[b.Class].Topology
@@ -181,7 +181,7 @@ func (t Spreads) BreaksSpread(domains []int32) bool {
 }
 
 // Strained reports whether some domain has more members than the spread allows in comparison with domain d. If it returns false, the
-// placements need not be replayed (see bindable).
+// placements need not be replayed: see Spreads.bindable.
 func (t Spreads) Strained(g, d int32) bool {
 	own := topology.CountAt(t.S.Topology.Members[g], d)
 	for other, n := range t.S.Topology.Present[g] {

@@ -75,7 +75,7 @@ type Program struct {
 	centerBound float64
 	stuck       standstill
 	// checked is the value of entered at the last check in which, by the best known values, some option could hold more value than its
-	// price: see idle.
+	// price: see Program.idle.
 	checked int
 	// options has, for each row of the master, the index of the option whose filling is the row's column, or -1 if the row's column is no
 	// filling of an option.
@@ -232,7 +232,7 @@ func (pr *Program) near() bool {
 }
 
 // exhausted reports whether the search must end: it has examined the maximum number of fillings, or the last fillings have not improved the
-// mix or the bound enough (see progress).
+// mix or the bound enough (see the constants progress and gapProgress).
 func (pr *Program) exhausted() bool {
 	rows, idle, cost := len(pr.Bundles), idleColumns, pr.master.Objective()
 	least := max(cost*progress, (cost-pr.centerBound)*gapProgress)

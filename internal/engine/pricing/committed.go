@@ -6,12 +6,13 @@ import (
 )
 
 // A commitment makes a limited number of nodes cheaper. The pods' values are their costs on nodes that no commitment covers. These values
-// also apply to the pods on a node that the commitment covers. The dual value of a commitment is its gain, per unit used, on the node that
-// gains most from it. Nodes that gain less per unit should not use the commitment.
+// also apply to the pods on a node that the commitment covers. The gain of a covered node is the value of its pods minus its price. The
+// dual value of a commitment is the highest gain of any node that it covers, per unit of the commitment that this node uses. Nodes that
+// gain less per unit should not use the commitment.
 
-// CommittedValues are the values of the problem with the committed options as its options. Ratio is the value of an option's items divided
-// by its price. The price, in nano-USD per hour, is increased by what the option uses of its commitment, multiplied by the commitment's
-// dual value.
+// CommittedValues are the values of a copy of the problem that has only the committed options (Problem.Committed). Ratio is the value of an
+// option's items divided by its price. The price, in nano-USD per hour, is increased by what the option uses of its commitment, multiplied
+// by the commitment's dual value.
 type CommittedValues struct {
 	P *Problem
 	Values

@@ -148,8 +148,8 @@ type bought struct {
 // than others, and the search soon finds those options without spread.
 const fewTypes = 256
 
-// spread adds fillings with pods of all bundles. It divides the pods among the nodes of mix: see split. For each of these parts and each
-// option, it adds a filling with an equal share of the part's pods. Together, the fillings of the options in mix cost as much as the
+// spread adds fillings with pods of all bundles. With pr.split, it divides the pods among the nodes of the mix. For each of these parts and
+// each option, it adds a filling with an equal share of the part's pods. Together, the fillings of the options in mix cost as much as the
 // resources at the prices of startCenter. No nodes can be cheaper, unless a node accepts only a limited number of pods. If prices grow with
 // size, these fillings replace most of the search.
 func (pr *Program) spread(mix []bought) {

@@ -59,7 +59,7 @@ func WithoutCommitments(ctx context.Context, p *Problem) *Values {
 	return v
 }
 
-// take proves the candidate values u, and also the values that lower returns. It stores the proven values in v if their lower bound is
+// take proves the candidate values u, and also the values that v.lower returns. It stores the proven values in v if their lower bound is
 // better than the bound of v. lambda has the options' resource prices in units of the linear program. If u is nil, the value of each item
 // is the cost of its needs by those prices on the option where this cost is lowest.
 func (v *Values) take(pr *Program, u, lambda []float64) {

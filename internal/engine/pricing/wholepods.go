@@ -189,8 +189,8 @@ func (w *wholePricing) enterWhole(o int32) bool {
 }
 
 // worthOf returns an upper bound on the value that one node of the option holds, for the given values of bundles. One or two resources are
-// counted in whole pods (see open), and the other resources by their prices. If no resource of the option is counted in whole pods, the
-// option's entry in the field sacks is nil.
+// counted in whole pods (see wholePricing.open), and the other resources by their prices. If no resource of the option is counted in whole
+// pods, the option's entry in the field sacks is nil.
 func (w *wholePricing) worthOf(o int32, value []float64) float64 {
 	worth := w.Program.Sacks[o].Solve(value, -1)
 	if w.sacks[o] == nil && !w.open(o) {

@@ -53,7 +53,7 @@ type together struct {
 // sharing is the state of a group while the domains of its gangs are chosen.
 type sharing struct {
 	gangs.Group
-	// domains are the domains that the group's gangs share. It is set if chosen, the number of gangs that have a domain, is not 0.
+	// domains are the domains that the group's gangs share. They are set if the number of gangs with a domain (chosen) is not 0.
 	domains []planning.GangDomain
 	chosen  int
 }

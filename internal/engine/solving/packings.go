@@ -82,7 +82,7 @@ func (t packings) buyKnown(known *trial.Packed) []int {
 	return known.Choice.Alike.Left(known.Left)
 }
 
-// remember caches the packing, unless options are limited (see gated) or ctx has ended.
+// remember caches the packing, unless options are limited (see Solving.gated) or ctx has ended.
 func (t packings) remember(ctx context.Context, key string, p *offers.Choice, packed *filling.Bins, left []int) {
 	if key == "" || t.gated(p) || ctx.Err() != nil {
 		return

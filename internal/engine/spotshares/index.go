@@ -19,8 +19,8 @@ import (
 // Index contains the workloads of a model that have limits for spot nodes.
 type Index struct {
 	List []Workload
-	// Both lists are indexed like Snapshot.Pods. The field of has the index in List of the pod's workload, or -1 if the pod has no limits,
-	// and parts has the number of the pod's part.
+	// Both lists are indexed like Snapshot.Pods. The slice `of` has the index in List of the pod's workload, or -1 if the pod has no
+	// limits. The slice parts has the number of the pod's part.
 	of, parts []int32
 }
 

@@ -6,9 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Hide removes a node, as if it did not exist. The node's movable pods become pending if the function moves returns true for them. Hide
-// returns the number of these pods. The function as returns the class of which a pod becomes a pending member. If as is nil, this is the
-// pod's own class.
+// Hide removes a node, as if it did not exist. Each movable pod of the node becomes pending if moves(pod) is true. Hide returns the number
+// of these pods. The pod becomes a pending member of the class as(pod, class) or, if `as` is nil, of its own class.
 func (s *State) Hide(node int32, moves func(*corev1.Pod) bool, as func(pod *corev1.Pod, class int32) int32) (pods int) {
 	n := &s.w.Nodes[node]
 	s.takeOff(node)

@@ -33,14 +33,14 @@ func (s *State) passedOver(o *Groups, h *Host) bool {
 	return false
 }
 
-// AdmitsHost returns how many more pods with the topology groups o a node may take. The function of returns the node's pod counts by group.
-// It checks the rules whose domains are nodes, except for affinity.
+// AdmitsHost returns how many more pods with the topology groups o a node may take. The third parameter is a function that returns the
+// node's pod counts of a group. AdmitsHost checks the rules whose domains are nodes, except for affinity.
 func AdmitsHost(groups []Group, o *Groups, of func(group int32) Tally) int {
 	return AdmitsHostAbove(groups, o, of, nil)
 }
 
-// AdmitsHostAbove is like AdmitsHost, but also uses the function least, which returns the lowest number of members of a group on any node.
-// least may be nil.
+// AdmitsHostAbove is like AdmitsHost, but also calls least(group), which returns the lowest number of members of a group on any node. The
+// function may be nil.
 func AdmitsHostAbove(groups []Group, o *Groups, of func(group int32) Tally, least func(group int32) int32) int {
 	room := math.MaxInt
 	for _, g := range o.Owns {
@@ -58,8 +58,8 @@ func AdmitsHostAbove(groups []Group, o *Groups, of func(group int32) Tally, leas
 				room = min(room, 1)
 			}
 		case Spread:
-			// An empty node can always be added, so the emptiest domain has no members. If the function least is set, no node can be added,
-			// and the emptiest domain is the node with the fewest members.
+			// An empty node can always be added, so the emptiest domain has no members. If least is not nil, no node can be added, and the
+			// emptiest domain is the node with the fewest members.
 			left := int(group.MaxSkew - of(g).Members)
 			if least != nil {
 				left += int(least(g))

@@ -58,7 +58,7 @@ type Index struct {
 	writer      podtext.Writer
 }
 
-// NewIndex returns an index without rules. It adds the labels that rules need to asked.
+// NewIndex returns an index without rules. Later, the index adds the labels that rules need to the map asked.
 func NewIndex(terms match.Terms, vols *volumes.Index, asked map[string]bool, cluster *Cluster) *Index {
 	x := &Index{
 		terms: terms, Volumes: vols, asked: asked,

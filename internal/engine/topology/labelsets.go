@@ -162,7 +162,7 @@ func (l *LabelSets) SelectKinds(groups []*Group, kinds []bool) (sets []bool) {
 	return sets
 }
 
-// EachKind calls the function change for each kind. change may set the kind to another number.
+// EachKind calls the callback change for each kind. change may set the kind to another number.
 func (l *LabelSets) EachKind(change func(kind *int32)) {
 	for i := range l.sets {
 		s := &l.sets[i]

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// VictimsOn returns the preempted pods on the node: pods that are being deleted and have a priority below priority.
+// VictimsOn returns the preempted pods on the node: pods that are being deleted and have a priority below the given priority.
 func VictimsOn(m *model.Model, n *existing.Node, priority int32) []existing.Pod {
 	return slices.DeleteFunc(slices.Clone(n.Bound), func(p existing.Pod) bool {
 		return !p.Terminating || m.Classes[p.Class].Priority >= priority

@@ -154,7 +154,7 @@ func (k *memo) join(pod *corev1.Pod, kind int32) seat {
 	return seat{kind, k.labels.Add(pod, kind)}
 }
 
-// leave removes a pod that enter and join have added. from is the seat that join returned.
+// leave removes a pod that k.enter and k.join have added. The second argument is the seat that k.join returned.
 func (k *memo) leave(pod *corev1.Pod, from seat) {
 	delete(k.keys, planning.KeyOf(pod))
 	k.kinds[from.kind].Members--

@@ -164,8 +164,8 @@ type Packing struct {
 	Nodes int
 }
 
-// best calls the function pack with each type as the start type, and returns the cheapest packing. If several packings are equally cheap,
-// it returns the first.
+// best calls pack(start) with each type as the start type, and returns the cheapest packing. If several packings are equally cheap, it
+// returns the first.
 func (p *Problem) best(pack func(start *Type) Packing) Packing {
 	best := Packing{Cost: math.Inf(1)}
 	for i := range p.Types {

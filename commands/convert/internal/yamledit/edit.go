@@ -181,7 +181,7 @@ func identity(name string, value any) string {
 	return name + "\x00" + string(text)
 }
 
-// note adds all entries and items in want to e.wanted, so that mapping can detect removed entries that only move to another position.
+// note adds all entries and items of a value to e.wanted, so that e.mapping can detect removed entries that only move to another position.
 func (e *editor) note(want any) {
 	switch v := want.(type) {
 	case map[string]any:

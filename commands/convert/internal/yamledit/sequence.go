@@ -12,7 +12,7 @@ func isPlainScalar(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 && !strings.Contains(n.Value, "\n")
 }
 
-// scalar returns line with the scalar old replaced by next, or false if that is not possible.
+// scalar returns the line with the old scalar replaced by the new value, or false if that is not possible.
 func (e *editor) scalar(old *yaml.Node, next any, line string) (string, bool) {
 	if old.Kind != yaml.ScalarNode || old.Column < 1 || old.Column-1 > len(line) {
 		return "", false

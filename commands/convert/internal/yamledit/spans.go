@@ -9,8 +9,8 @@ import (
 // span is a range of lines, counted from 0. The line with index to is not included.
 type span struct{ from, to int }
 
-// spans returns the lines of each entry of a block mapping or each item of a block list. No span begins before least. A comment belongs to
-// the entry or item below the comment.
+// spans returns the lines of each entry of a block mapping or each item of a block list. No span begins before the line of the parameter
+// least. A comment belongs to the entry or item below the comment.
 func (e *editor) spans(n *yaml.Node, least, end int) []span {
 	step := 1
 	if n.Kind == yaml.MappingNode {

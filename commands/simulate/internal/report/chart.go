@@ -169,7 +169,8 @@ func linePath(s Series, periods int, top float64) string {
 	return b.String()
 }
 
-// areaPath draws the area of s on top of below: its lower edge is below, and its upper edge is below plus the values of s.
+// areaPath draws the area of a series. The area's lower edge is at the heights in the slice below, and its upper edge is higher by the
+// values of the series.
 func areaPath(s Series, below []float64, top float64) string {
 	var b strings.Builder
 	height := func(value float64) string { return units(plotHeight - plotHeight*value/top) }

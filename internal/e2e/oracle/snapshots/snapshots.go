@@ -77,7 +77,7 @@ func (m *maker) number(label string, low, high int) int {
 	return rapid.IntRange(low, high).Draw(m.t, label)
 }
 
-// chance returns true in about percent of all cases. It shrinks to false.
+// chance returns true in about the given percentage of all cases. It shrinks to false.
 func (m *maker) chance(label string, percent int) bool {
 	return rapid.IntRange(0, 99).Draw(m.t, label) >= 100-percent
 }
