@@ -189,7 +189,7 @@ func (l *lab) inject(f Fault) (heal func(), err error) {
 	heal, err = l.Inject(f)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		return nil, fmt.Errorf("the cloud can't have %s in %s", orUnexplained(f.Kind), f.Method)
+		return nil, fmt.Errorf("the cloud can't produce the fault %s in %s", orUnexplained(f.Kind), f.Method)
 	case err != nil:
 		l.Fatalf("injecting %+v: %v", f, err)
 	}

@@ -232,7 +232,7 @@ func (s *State) file(m *entry) {
 	keep(s.incomplete, len(m.leftOut) > 0)
 }
 
-// passedOver returns the Nodes and NodeClaims of the entry that do not represent the entry, sorted by name.
+// passedOver returns, sorted by name, the Nodes and NodeClaims of the entry other than node and claim: they have the same provider ID.
 func (m *entry) passedOver(node *corev1.Node, claim *v1.NodeClaim) []LeftOut {
 	var out []LeftOut
 	if len(m.nodes) > 1 {

@@ -18,7 +18,7 @@
 //
 // # Deliberate differences
 //
-//   - There is one set of defaults, available as a function in addition to the API server's.
+//   - The API server and a function of this package set the same defaults.
 //   - A malformed alias is an error, never a panic. An alias has exactly one @.
 //   - A selector list with an invalid term is refused even if other terms are valid. An SSM parameter together with an id or an alias is
 //     also refused.

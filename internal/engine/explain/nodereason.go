@@ -224,9 +224,9 @@ func (x nodeFaults) codesFor(node int32, f *nodeFailings) (codes [2]planning.Mis
 	return codes, size
 }
 
-// changesFor returns the changes that would correct the node's failings, nearest first. There are fewer changes than failings if some
-// failings can't be corrected. If volumes keep the pods off the node, a change is only possible if it is known on which nodes the volumes
-// can be used.
+// changesFor returns the changes that would correct the node's failings: first a toleration, then labels, then resources. There are fewer
+// changes than failings if some failings can't be corrected. If volumes keep the pods off the node, a change is only possible if it is
+// known on which nodes the volumes can be used.
 func (x nodeFaults) changesFor(node int32, f *nodeFailings) (misses []*planning.NearestMiss) {
 	if f.tainted {
 		misses = append(misses, &planning.NearestMiss{Code: planning.MissToleration, Taints: x.taintsOf(node)})

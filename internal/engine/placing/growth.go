@@ -97,8 +97,8 @@ func (t Growth) growElsewhere(class int32, loads [][]state.Binding) bool {
 	return false
 }
 
-// MoveTo does the same as GrowTo, with nodes in all domains that the pods of new node i allow. For each combination of domains that rules
-// of the class distinguish, it tries the cheapest node; it tries cheaper nodes first.
+// MoveTo does the same as GrowTo, but the replacement of new node i may be in any domain that the pods on new node i allow. For each
+// combination of domains that rules of the class distinguish, it tries the cheapest node; it tries cheaper nodes first.
 func (t Growth) MoveTo(class, i, stage int32, load []state.Binding) bool {
 	m := t.M
 	c := m.Classes[class]

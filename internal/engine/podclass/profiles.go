@@ -2,8 +2,8 @@ package podclass
 
 import "github.com/drawknife/drawknife/internal/engine/nodepool"
 
-// ProfileNumbers maps profiles of old pools to their numbers in new pools. The field was has the old pools, and next has the new pools,
-// which were made from the old ones.
+// ProfileNumbers maps profiles of old pools to their numbers in new pools. The old pools are in the field was. The new pools, which were
+// made from the old pools, are in the field next.
 type ProfileNumbers struct {
 	was, next []*nodepool.Pool
 	numbers   [][]int32

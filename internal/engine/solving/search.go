@@ -17,9 +17,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Placing decides pod by pod and never backtracks. Therefore a pod may get a place in the only zone that two other pods need. If pods may
-// be pending for this reason and few pods are planned, all ways to place the pods are tried. If many pods are planned, they are placed once
-// more, beginning with the pods that had no place. The planner keeps the plan that places more pods.
+// Placing decides pod by pod and never backtracks. Therefore a pod may be placed in a zone although two other pods can be placed only in
+// that zone. If pods may be pending for this reason and few pods are planned, all ways to place the pods are tried. If many pods are
+// planned, they are placed once more, beginning with the pods that had no place. The planner keeps the plan that places more pods.
 
 const (
 	// maxSearchedPods is the maximum number of pods for which all ways to place them are tried. maxSearchSteps is the maximum number of

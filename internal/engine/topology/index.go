@@ -308,7 +308,7 @@ func (x *Index) ReadFresh() []*Group {
 // ForgetFresh marks the groups that ReadFresh returned as processed.
 func (x *Index) ForgetFresh() { x.Fresh = x.Fresh[:0] }
 
-// Drop removes groups that no pod states any more. Their numbers are reused later.
+// Drop removes the given groups. No pod has their rules any more. Their numbers are reused later.
 func (x *Index) Drop(gone map[int32]bool) {
 	for _, g := range slices.Sorted(maps.Keys(gone)) {
 		delete(x.byText, x.Groups[g].text())

@@ -17,9 +17,9 @@ import (
 // which other parts of the model depend on the pods. Each Update changes the record, and only the latest model has it.
 type memo struct {
 	// index reads rules. It has its own map of the labels that rules ask about, because other goroutines may read the maps of published
-	// models. A group of the index keeps its number as long as some kind states its rule. groupOf has, for each group of the index, its
-	// number in the latest model, or -1 if the model lacks the group. stated has, for each group of the index, the number of kinds that
-	// state its rule.
+	// models. A group of the index keeps its number as long as the pods of at least one kind of pods have the group's rule. groupOf has,
+	// for each group of the index, its number in the latest model, or -1 if the model lacks the group. stated has, for each group of the
+	// index, the number of kinds of pods with the group's rule.
 	index   *topology.Index
 	groupOf []int32
 	stated  []int32

@@ -79,8 +79,9 @@ func (r *mixRecord) add(nodes map[string]int, period, periods int, hours float64
 	}
 }
 
-// result returns the average number of nodes in each period, by name. Names with the most hours come first. The parameter most limits the
-// number of names. If there are more names, an additional entry is the sum of the remaining names.
+// result returns the average number of nodes in each period, for each name of an instance family or capacity type. Names with the most
+// hours come first. The parameter most limits the number of names. If there are more names, an additional entry is the sum of the remaining
+// names.
 func (r *mixRecord) result(lengths []float64, most int) []Mix {
 	type named struct {
 		name  string
