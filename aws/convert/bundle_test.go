@@ -101,6 +101,7 @@ func TestRewrite(t *testing.T) {
 			name: "API-336: Machines are skipped", in: "{apiVersion: karpenter.sh/v1alpha5, kind: Machine, metadata: {name: a}}", words: []string{}, want: "", has: "W301",
 		},
 		{name: "API-015, API-391: a kind that never was", in: "{apiVersion: karpenter.sh/v1, kind: Provisioner, metadata: {name: a}}", words: []string{}, want: "", has: "W602"},
+		{name: "or is too old", in: "{apiVersion: provisioning.karpenter.sh/v1alpha3, kind: Provisioner, metadata: {name: a}}", words: []string{}, want: "", has: "W602"},
 		{name: "API-391: another's kind", in: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", words: []string{}, want: "", has: "W603"},
 		{name: "an overlay passes", in: "{apiVersion: karpenter.sh/v1alpha1, kind: NodeOverlay, metadata: {name: a}}", words: []string{}, want: "NodeOverlay/a"},
 		{

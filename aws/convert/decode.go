@@ -201,12 +201,19 @@ func (d *decoder) yaml(at Position, text []byte) {
 	if err != nil {
 		message := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 		message = strings.TrimPrefix(message, "yaml: ")
+		where := at
+		if strings.HasPrefix(message, "invalid map key: map[") {
+			message = "text that begins with a brace needs quotes"
+			if before, _, found := bytes.Cut(text, []byte("{{")); found {
+				where.Line += bytes.Count(before, []byte("\n"))
+			}
+		}
 		if bytes.Contains(text, []byte("{{")) {
 			message += `; it looks like a template: give what it is rendered to ("helm template" does so for charts)`
 		}
 		// In some cases the parser lists several errors, one per line, below a heading.
 		for one := range strings.SplitSeq(strings.TrimPrefix(message, "unmarshal errors:\n"), "\n") {
-			one, where := strings.TrimSpace(one), at
+			one, where := strings.TrimSpace(one), where
 			if m := yamlLine.FindStringSubmatch(one); m != nil {
 				if line, err := strconv.Atoi(m[1]); err == nil {
 					where.Line += line - 1

@@ -61,6 +61,7 @@ func TestDecodeRefuses(t *testing.T) {
 				"in:1 (document 1): NodePool/a: spec.weight must be a whole number, not \"x\"",
 		},
 		{"keys that are there twice", "kind: Pod\nkind: Pod\napiVersion: v1\napiVersion: v1\n", DecodeOptions{}, "in:2 (document 1): key \"kind\" already set in map\nin:4 (document 1): key \"apiVersion\" already set in map"},
+		{"a value in braces", "kind: NodePool\nmetadata:\n  name: {{name}}\n", DecodeOptions{}, "in:3 (document 1): text that begins with a brace needs quotes; it looks like a template: give what it is rendered to (\"helm template\" does so for charts)"},
 		{"unknown fields, strictly", name + "wait: 1, template: {spec: {nodes: 2}}}}", DecodeOptions{Strict: true}, "in:1 (document 1): NodePool/a: unknown field \"spec.template.spec.nodes\"\nin:1 (document 1): NodePool/a: unknown field \"spec.wait\""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

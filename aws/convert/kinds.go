@@ -48,10 +48,13 @@ func newObject(kind schema.GroupVersionKind) Object {
 	return nil
 }
 
+// firstGroup is the API group of Provisioners before v1alpha4. These are not converted.
+const firstGroup = "provisioning.karpenter.sh"
+
 // ourGroup reports whether the group belongs to node autoscaling itself: leaving out one of its objects could change the behaviour of a
 // cluster.
 func ourGroup(group string) bool {
-	return slices.Contains([]string{api.Group, awsv1.Group}, group)
+	return slices.Contains([]string{api.Group, awsv1.Group, firstGroup}, group)
 }
 
 // nodeTemplate and nodeClass are AWS's kinds of node template and node class.
