@@ -96,7 +96,7 @@ func newCommandLine(program string) *commandLine {
 	l.text(&l.read.outputDir, "output-dir", "write each file that has something to convert to a file of the same path in `DIR`; existing files are never overwritten")
 	l.boolean(&l.read.inPlace, "in-place", "change the files: comments, the order of keys and all other documents stay")
 	l.boolean(&l.read.diff, "diff", "change nothing, and print how --in-place would change the files; the exit status is 3 if it would")
-	l.boolean(&l.read.allowVariables, "allow-variables", "accept variables, such as ${ROLE}, $(ROLE) and <ROLE>, which another tool fills in later")
+	l.boolean(&l.read.allowVariables, "allow-variables", "accept variables, such as ${ROLE}, $(ROLE), <ROLE> and {{ROLE}}, which another tool fills in later")
 	l.boolean(&l.read.skipUnreadable, "skip-unreadable", "skip documents that cannot be read, and convert the others; the exit status is then 2")
 	l.boolean(&l.read.strict, "strict", "print nothing if anything would be lost, or if an object has a field that its kind does not have")
 	l.boolean(&l.read.allowEmpty, "allow-empty", "accept input without anything to convert: print nothing, with status 0")

@@ -95,7 +95,7 @@ func (o options) convertInputs(inputs []input, stdout, stderr io.Writer) (int, e
 	o.convert.ValidatePool, o.convert.ValidateRequirements = validatePool(), validateRequirements()
 	documents, err := convert.Decode(convert.DecodeOptions{Strict: o.strict, KeepGoing: o.skipUnreadable}, sources...)
 	if err != nil {
-		return exitInput, errors.New("the input can't be read, nothing is converted (--skip-unreadable converts the rest):\n" + err.Error())
+		return exitInput, errors.New("the input can't be read, nothing is converted (--skip-unreadable converts the rest):\n" + err.Error() + o.aboutBraces(inputs))
 	}
 	if documents, err = o.settle(documents, stderr); err != nil {
 		return exitInput, err
@@ -109,7 +109,7 @@ func (o options) convertInputs(inputs []input, stdout, stderr io.Writer) (int, e
 		}
 		fmt.Fprintln(stderr, w)
 	}
-	if err := o.checkVariables(o.variables, rewriter, result.Objects); err != nil {
+	if err := o.checkVariables(o.variables, rewriter, result); err != nil {
 		return exitLost, err
 	}
 	failed := result.Warnings.Err() != nil && !o.convert.Force
@@ -172,8 +172,20 @@ func (o options) rewriteFiles(r *rewriter, inputs []input, result convert.Result
 	return exitConverted, nil
 }
 
-// placeholder matches a placeholder for a value that another tool inserts later: ${NAME} or $(NAME).
-var placeholder = regexp.MustCompile(`\$[{(][A-Za-z_][A-Za-z0-9_]*[})]`)
+// placeholder matches a placeholder for a value that another tool inserts later: ${NAME}, $(NAME) or {{NAME}}.
+var placeholder = regexp.MustCompile(`\$[{(][A-Za-z_][A-Za-z0-9_]*[})]|\{\{ *[A-Za-z_][A-Za-z0-9_-]* *\}\}`)
+
+// aboutBraces returns advice for input that can't be read, if it has placeholders such as {{NAME}}, and "" otherwise.
+func (o options) aboutBraces(inputs []input) string {
+	for _, in := range inputs {
+		for _, found := range placeholder.FindAll(in.Data, -1) {
+			if found[0] == '{' && isVariable(found) && !o.allowVariables {
+				return fmt.Sprintf("\n--allow-variables accepts placeholders such as %s", found)
+			}
+		}
+	}
+	return ""
+}
 
 // aboutPlaceholders returns advice if an error among the warnings quotes a placeholder, and "" otherwise.
 func (o options) aboutPlaceholders(warnings conversion.Warnings) string {

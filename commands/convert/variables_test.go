@@ -67,3 +67,51 @@ func TestVariablesRefused(t *testing.T) {
 		t.Errorf("status %d: %s%s", code, printed, errs)
 	}
 }
+
+// Placeholders in double braces are variables too. Without the flag, a message names it.
+func TestVariablesInBraces(t *testing.T) {
+	const pool = `apiVersion: karpenter.sh/v1beta1
+kind: NodePool
+metadata: {name: "shared-{{az}}"}
+spec:
+  template:
+    spec:
+      nodeClassRef: {name: a}
+      requirements: [{key: topology.kubernetes.io/zone, operator: In, values: ["{{ az }}"]}]
+---
+apiVersion: karpenter.k8s.aws/v1beta1
+kind: EC2NodeClass
+metadata: {name: a}
+spec:
+  amiFamily: AL2
+  role: a
+  subnetSelectorTerms:
+  - id: {{subnet-id}}
+  - id: subnet-{{number}}
+  securityGroupSelectorTerms: [{name: a}, {id: "${GROUP}"}]
+`
+	code, printed, errs := exec(t, pool, "-f", "-", "--allow-variables")
+	for _, want := range []string{"name: shared-{{az}}\n", "- {{ az }}\n", "- id: {{subnet-id}}\n", "- id: subnet-{{number}}\n", "- id: ${GROUP}\n"} {
+		if code != exitConverted || !strings.Contains(printed, want) {
+			t.Errorf("status %d: no %q in\n%s%s", code, want, printed, errs)
+		}
+	}
+	code, _, errs = exec(t, pool, "-f", "-")
+	for _, want := range []string{"-:17 (document 2): text that begins with a brace needs quotes", "--allow-variables accepts placeholders such as {{az}}"} {
+		if code != exitInput || !strings.Contains(errs, want) {
+			t.Errorf("status %d: no %q in %s", code, want, errs)
+		}
+	}
+	if code, _, errs := exec(t, pool+"{{ end }}\n", "-f", "-", "--allow-variables"); code != exitInput || !strings.Contains(errs, "it looks like a template") {
+		t.Errorf("status %d: %s", code, errs)
+	}
+}
+
+// The role that replaces an instance profile is not in the input: a variable in the profile's name is in the warning, and not lost.
+func TestVariableInProfile(t *testing.T) {
+	const template = "apiVersion: karpenter.k8s.aws/v1alpha1\nkind: AWSNodeTemplate\nmetadata: {name: a}\nspec: {subnetSelector: {a: b}, securityGroupSelector: {a: b}, instanceProfile: \"nodes-${CLUSTER}\"}\n"
+	code, printed, errs := exec(t, template, "-f", "-", "--allow-variables")
+	if code != exitConverted || !strings.Contains(printed, "role: $KARPENTER_NODE_ROLE") || !strings.Contains(errs, "instance profile nodes-${CLUSTER}") {
+		t.Errorf("status %d: %s%s", code, printed, errs)
+	}
+}
