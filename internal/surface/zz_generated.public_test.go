@@ -41,6 +41,7 @@ import (
 	commands_settings "github.com/drawknife/drawknife/commands/settings"
 	commands_simulate "github.com/drawknife/drawknife/commands/simulate"
 	commands_sweep "github.com/drawknife/drawknife/commands/sweep"
+	commands_top_clusterreport "github.com/drawknife/drawknife/commands/top/clusterreport"
 	commands_verifymigration "github.com/drawknife/drawknife/commands/verifymigration"
 	disruption "github.com/drawknife/drawknife/disruption"
 	disruption_decision "github.com/drawknife/drawknife/disruption/decision"
@@ -325,6 +326,7 @@ func publicFunctions() map[string]any {
 		"commands/sweep.ParseGrid":                          commands_sweep.ParseGrid,
 		"commands/sweep.ReadGrid":                           commands_sweep.ReadGrid,
 		"commands/sweep.Shard":                              commands_sweep.Shard,
+		"commands/top/clusterreport.Share":                  commands_top_clusterreport.Share,
 		"commands/verifymigration.Command":                  commands_verifymigration.Command,
 		"commands/verifymigration.Main":                     commands_verifymigration.Main,
 		"commands/verifymigration.Run":                      commands_verifymigration.Run,
@@ -973,6 +975,15 @@ func publicTypes() map[string]reflect.Type {
 		"commands/sweep.GridError":                         reflect.TypeFor[commands_sweep.GridError](),
 		"commands/sweep.Options":                           reflect.TypeFor[commands_sweep.Options](),
 		"commands/sweep.Value":                             reflect.TypeFor[commands_sweep.Value](),
+		"commands/top/clusterreport.Amounts":               reflect.TypeFor[commands_top_clusterreport.Amounts](),
+		"commands/top/clusterreport.Command":               reflect.TypeFor[commands_top_clusterreport.Command](),
+		"commands/top/clusterreport.Node":                  reflect.TypeFor[commands_top_clusterreport.Node](),
+		"commands/top/clusterreport.NodeState":             reflect.TypeFor[commands_top_clusterreport.NodeState](),
+		"commands/top/clusterreport.Pod":                   reflect.TypeFor[commands_top_clusterreport.Pod](),
+		"commands/top/clusterreport.Replacement":           reflect.TypeFor[commands_top_clusterreport.Replacement](),
+		"commands/top/clusterreport.Report":                reflect.TypeFor[commands_top_clusterreport.Report](),
+		"commands/top/clusterreport.Saved":                 reflect.TypeFor[commands_top_clusterreport.Saved](),
+		"commands/top/clusterreport.Totals":                reflect.TypeFor[commands_top_clusterreport.Totals](),
 		"disruption.Approval":                              reflect.TypeFor[disruption.Approval](),
 		"disruption.ApprovalDecision":                      reflect.TypeFor[disruption.ApprovalDecision](),
 		"disruption.ApprovalPolicy":                        reflect.TypeFor[disruption.ApprovalPolicy](),
