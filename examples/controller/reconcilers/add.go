@@ -20,6 +20,7 @@ import (
 	"github.com/drawknife/drawknife/api/autoscaling/v1beta1"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/examples/controller/clusterdebug"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 	"github.com/drawknife/drawknife/scheduling/limits"
@@ -61,6 +62,9 @@ func Add(mgr ctrl.Manager, o Options) error {
 	if err := mgr.AddMetricsServerExtraHandler(DisruptionReportPath, w.disruptor); err != nil {
 		return err
 	}
+	if err := mgr.AddMetricsServerExtraHandler(ClusterReportPath, w.report); err != nil {
+		return err
+	}
 	errs := []error{w.claims.setup(mgr, *o.Concurrency), w.nodes.setup(mgr, *o.Concurrency), w.pools.setup(mgr), w.conditions.setup(mgr, *o.Concurrency)}
 	if w.repair != nil {
 		errs = append(errs, w.repair.setup(mgr))
@@ -89,6 +93,7 @@ type wiring struct {
 	surge     *surge // nil if Options.Evictor does not request it
 	leader    *leadership
 	confirmer *confirmer
+	report    *clusterdebug.Reporter
 
 	disruptor     *disruptor
 	conditions    *conditionReconciler
@@ -150,6 +155,10 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 	}
 	waiting := newPodTimes(w.leader, counters, o.now)
 	plans.waitingPods, plans.shown = waiting, newStateMetrics(o, state, waiting)
+	w.disruptor.report.saved.Since = o.now()
+	w.report = clusterdebug.New(clusterdebug.Sources{
+		Leader: w.leader.Load, State: state, Pools: plans.shown.catalogs.Load, Plan: plans.lastPlan.Load, Commands: w.disruptor.underWay, Now: o.now, Log: o.Logger,
+	})
 	shown := newConditionMetrics(reader, !o.WithoutObjectMetrics, o.now)
 	if o.Metrics != nil {
 		if err := errors.Join(o.Metrics.Register(plans.shown), o.Metrics.Register(shown)); err != nil {

@@ -287,6 +287,7 @@ func (d *disruptor) finish(run *commandRun, step disruption.Step) {
 	d.mu.Unlock()
 	if step.State == disruption.StateDone {
 		d.log.Info("completed disruption command", "command", cmd.ID, "description", cmd.String())
+		d.report.completed(cmd)
 		d.refusals.Succeeded(cmd)
 	} else if errors.Is(step.Err, disruption.ErrRefused) {
 		d.refusals.Note(step.Err, d.now())

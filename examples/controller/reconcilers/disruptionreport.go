@@ -6,12 +6,18 @@ import (
 	"sync"
 	"time"
 
+	"github.com/drawknife/drawknife/commands/top/clusterreport"
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/examples/controller/clusterdebug"
 )
 
 // DisruptionReportPath is the path on the manager's metrics server that returns, as JSON, the last plan's verdict on each node: why it
 // stays, or which command removes it. With "?node=NAME", it returns the verdict on one node. Only the leader has a report.
 const DisruptionReportPath = "/debug/disruption"
+
+// ClusterReportPath is the path on the manager's metrics server that returns, as JSON, the nodes with their pods, the pods that wait for a
+// place, the commands in progress, and the costs. Only the leader has a report. "drawknife top" shows it.
+const ClusterReportPath = clusterreport.Path
 
 // DisruptionReport is the JSON object that DisruptionReportPath returns.
 type DisruptionReport struct {
@@ -46,6 +52,30 @@ type disruptionReport struct {
 	plan *disruption.Plan
 	uses []disruption.PoolUse
 	says map[string]string
+	// saved counts the commands that this process has completed.
+	saved clusterreport.Saved
+}
+
+// completed counts a command that has been completed.
+func (r *disruptionReport) completed(cmd *disruption.Command) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.saved.Commands++
+	r.saved.PerHour += cmd.Savings
+}
+
+// underWay returns the commands in progress, and what the completed commands save.
+func (d *disruptor) underWay() ([]clusterdebug.Command, clusterreport.Saved) {
+	d.report.mu.Lock()
+	saved := d.report.saved
+	d.report.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var list []clusterdebug.Command
+	for _, e := range d.queue.Executions() {
+		list = append(list, clusterdebug.Command{Command: e.Command(), State: e.State()})
+	}
+	return list, saved
 }
 
 // update stores the plan, and returns the verdicts that differ from the last plan.

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/examples/controller/clusterdebug"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/cluster"
@@ -255,21 +255,9 @@ func (s *stateMetrics) poolCosts(view *cluster.View, gauge func(*prometheus.Desc
 	if set == nil {
 		return
 	}
-	prices := map[string]map[cloudprovider.OfferingKey]float64{}
-	for name, list := range set.Catalogs {
-		byOffering := map[cloudprovider.OfferingKey]float64{}
-		for _, t := range list {
-			for i := range t.Offerings {
-				o := &t.Offerings[i]
-				byOffering[cloudprovider.OfferingKey{InstanceType: t.Name, Zone: o.Zone(), CapacityType: o.CapacityType()}] = o.Price
-			}
-		}
-		prices[name] = byOffering
-	}
+	prices := clusterdebug.Prices(set)
 	costs := map[string]float64{}
-	catalogOf := map[v1.PoolKey]string{}
 	for _, pool := range set.NodePools {
-		catalogOf[pool.Key] = pool.Catalog
 		costs[pool.Key.String()] = 0
 	}
 	for i := range view.Nodes {
@@ -277,12 +265,8 @@ func (s *stateMetrics) poolCosts(view *cluster.View, gauge func(*prometheus.Desc
 		if m.Claim == nil || m.ProviderID == "" {
 			continue
 		}
-		labels := m.Claim.Labels
-		key := cloudprovider.OfferingKey{
-			InstanceType: labels[corev1.LabelInstanceTypeStable], Zone: labels[corev1.LabelTopologyZone], CapacityType: labels[v1.CapacityTypeLabelKey],
-		}
 		if _, ok := costs[m.Pool.String()]; ok {
-			costs[m.Pool.String()] += prices[catalogOf[m.Pool]][key]
+			costs[m.Pool.String()] += prices[m.Pool][clusterdebug.OfferingOf(m.Claim.Labels)]
 		}
 	}
 	for name, cost := range costs {

@@ -41,6 +41,8 @@ type planner struct {
 	// waitingPods and shown receive the results of passes, for metrics.
 	waitingPods *podTimes
 	shown       *stateMetrics
+	// lastPlan is the plan of the last pass, for the report on the cluster. It is nil before the first pass.
+	lastPlan atomic.Pointer[scheduling.Plan]
 	// process distinguishes orders of this process from orders of other processes.
 	process string
 
@@ -143,6 +145,7 @@ func (p *planner) pass(ctx context.Context) error {
 	}
 	if len(snapshot.Pods)+len(snapshot.Placeholders)+len(snapshot.Gangs) == 0 {
 		p.waiting = 0
+		p.lastPlan.Store(&scheduling.Plan{})
 		if err := p.answer(ctx, round, snapshot, &scheduling.Plan{}); err != nil {
 			return err
 		}
@@ -155,6 +158,7 @@ func (p *planner) pass(ctx context.Context) error {
 		return err
 	}
 	p.waitingPods.planned(snapshot.Pods, plan)
+	p.lastPlan.Store(plan)
 	p.keepHosts(buffers.Hosts(snapshot.Placeholders, plan))
 	orders, err := provisioning.Decide(snapshot, plan, provisioning.PassOptions{Claims: nodeclaims.Options{
 		MinValues: p.options.Query.MinValues, TerminationGracePeriod: p.gracePeriod(),
