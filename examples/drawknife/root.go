@@ -15,6 +15,7 @@ import (
 	"github.com/drawknife/drawknife/commands/settings"
 	"github.com/drawknife/drawknife/commands/simulate"
 	"github.com/drawknife/drawknife/commands/sweep"
+	"github.com/drawknife/drawknife/commands/top"
 	"github.com/drawknife/drawknife/commands/verifymigration"
 )
 
@@ -47,7 +48,7 @@ type group struct {
 func groups(options simulate.Options) []group {
 	questions := simulate.Commands(options)
 	return []group{
-		{"Questions on a cluster", append(questions, sweep.New(sweep.Options{Commands: questions}))},
+		{"Questions on a cluster", append(questions, sweep.New(sweep.Options{Commands: questions}), top.Command())},
 		{"Setting up and moving", []commands.Command{
 			convert.Command(), iam.Command(), settings.Command(), launchtemplate.Command(), verifymigration.Command(), capacityblocks.New(capacityblocks.Options{}),
 		}},

@@ -41,6 +41,7 @@ import (
 	commands_settings "github.com/drawknife/drawknife/commands/settings"
 	commands_simulate "github.com/drawknife/drawknife/commands/simulate"
 	commands_sweep "github.com/drawknife/drawknife/commands/sweep"
+	commands_top "github.com/drawknife/drawknife/commands/top"
 	commands_top_clusterreport "github.com/drawknife/drawknife/commands/top/clusterreport"
 	commands_verifymigration "github.com/drawknife/drawknife/commands/verifymigration"
 	disruption "github.com/drawknife/drawknife/disruption"
@@ -326,6 +327,10 @@ func publicFunctions() map[string]any {
 		"commands/sweep.ParseGrid":                          commands_sweep.ParseGrid,
 		"commands/sweep.ReadGrid":                           commands_sweep.ReadGrid,
 		"commands/sweep.Shard":                              commands_sweep.Shard,
+		"commands/top.Command":                              commands_top.Command,
+		"commands/top/clusterreport.Age":                    commands_top_clusterreport.Age,
+		"commands/top/clusterreport.Count":                  commands_top_clusterreport.Count,
+		"commands/top/clusterreport.Money":                  commands_top_clusterreport.Money,
 		"commands/top/clusterreport.Share":                  commands_top_clusterreport.Share,
 		"commands/verifymigration.Command":                  commands_verifymigration.Command,
 		"commands/verifymigration.Main":                     commands_verifymigration.Main,
