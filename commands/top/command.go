@@ -121,7 +121,7 @@ func (o *options) run(ctx context.Context, arguments []string, given map[string]
 	case err == nil:
 		return exitShown
 	case ctx.Err() != nil:
-		fmt.Fprintf(messages, "%s: interrupted: %s\n", program, context.Cause(ctx))
+		fmt.Fprintf(messages, "%s: %s\n", program, context.Cause(ctx))
 		return interrupt.Status
 	case errors.As(err, &unwritten):
 		fmt.Fprintf(messages, "%s: writing: %s\n", program, err)

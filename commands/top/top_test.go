@@ -277,7 +277,7 @@ func TestHangs(t *testing.T) {
 	t.Cleanup(func() { close(hang) })
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("enough"))
 	defer cancel()
-	if got := top(ctx, "--once", "--url", url); got.status != 130 || !strings.Contains(got.errors, "interrupted: enough") {
+	if got := top(ctx, "--once", "--url", url); got.status != 130 || !strings.Contains(got.errors, program+": enough") {
 		t.Errorf("%+v", got)
 	}
 	c := newClient(url)
