@@ -102,7 +102,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	}
 	wanted.Provider, wanted.Logger, wanted.Metrics = provider, log, ctrlmetrics.Registry
 	wanted.LaunchCosts = &shared.costs
-	wanted.WithoutObjectMetrics = s.Process.WithoutObjectMetrics
+	wanted.WithoutObjectMetrics, wanted.DebugPage = s.Process.WithoutObjectMetrics, s.Process.DebugPage
 	if s.Process.Provider == settings.ProviderAWS {
 		wanted.NodeClasses = []client.Object{&awsv1.EC2NodeClass{}}
 	}

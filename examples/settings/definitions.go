@@ -319,6 +319,8 @@ func processDefinitions() []*setting {
 			"disable metrics with a time series for each node or pod, and events about changed conditions", inChart("settings.disableClusterStateObservability")),
 		define("enable-profiling", "Process.EnableProfiling", bools(), func(s *Settings) *bool { return &s.Process.EnableProfiling },
 			"serve Go's profiles (pprof) on metrics-port", inChart("settings.enableProfiling")),
+		define("debug-page", "Process.DebugPage", bools(), func(s *Settings) *bool { return &s.Process.DebugPage },
+			"serve a page with nodes, pending pods, commands and costs on metrics-port, at /debug/top", inChart("settings.debugPage")),
 		define("memory-limit", "Process.MemoryLimit", integers[int64]("number of bytes"), func(s *Settings) *int64 { return &s.Process.MemoryLimit },
 			"memory limit of the container in bytes; Go's garbage collector tries to keep memory below nine tenths of it; -1: no limit", inChart("settings.memoryLimit")),
 		define("log-level", "Process.LogLevel", levels(), func(s *Settings) *slog.Level { return &s.Process.LogLevel },

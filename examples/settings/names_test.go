@@ -113,6 +113,7 @@ func everyName() []named {
 		{statement: "SET-055 SET-151", name: "leader-election-namespace", chart: []string{"settings.leaderElectionNamespace"}, value: "ns"},
 		{statement: "PRV-010", name: "disable-cluster-state-observability", chart: []string{"settings.disableClusterStateObservability"}, value: "true"},
 		{statement: "SET-053 SET-152", name: "enable-profiling", chart: []string{"settings.enableProfiling"}, value: "true"},
+		{statement: "(not of Karpenter)", name: "debug-page", chart: []string{"settings.debugPage"}, value: "true"},
 		{statement: "SET-056 SET-153", name: "memory-limit", chart: []string{"settings.memoryLimit"}, value: "1073741824"},
 		{statement: "SET-060 SET-061 SET-154", name: "log-level", chart: []string{"logLevel", "logConfig.logLevel.global", "controller.logLevel", "logConfig.logLevel.controller"}, value: "debug"},
 		{statement: "SET-062 SET-155 SET-101", name: "log-encoding", chart: []string{"logEncoding", "logConfig.logEncoding", "controller.logEncoding"}, value: "console"},

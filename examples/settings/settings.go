@@ -154,6 +154,8 @@ type Process struct {
 	WithoutObjectMetrics bool
 	// EnableProfiling serves Go's profiles on the metrics port. False by default.
 	EnableProfiling bool
+	// DebugPage serves a page with nodes, pending pods, commands and costs on the metrics port. False by default.
+	DebugPage bool
 	// MemoryLimit is the container's limit in bytes; -1, the default, means no limit. See SoftMemoryLimit.
 	MemoryLimit int64
 	// LogLevel is the lowest level that is logged; slog.LevelInfo by default.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,11 +60,10 @@ func Add(mgr ctrl.Manager, o Options) error {
 			return fmt.Errorf("adding %T: %w", runnable, err)
 		}
 	}
-	if err := mgr.AddMetricsServerExtraHandler(DisruptionReportPath, w.disruptor); err != nil {
-		return err
-	}
-	if err := mgr.AddMetricsServerExtraHandler(ClusterReportPath, w.report); err != nil {
-		return err
+	for path, handler := range w.pages(&o) {
+		if err := mgr.AddMetricsServerExtraHandler(path, handler); err != nil {
+			return err
+		}
 	}
 	errs := []error{w.claims.setup(mgr, *o.Concurrency), w.nodes.setup(mgr, *o.Concurrency), w.pools.setup(mgr), w.conditions.setup(mgr, *o.Concurrency)}
 	if w.repair != nil {
@@ -205,6 +205,15 @@ func (w *wiring) addDisruption(o *Options, act *actor, reader client.Reader, sta
 		}
 	}
 	return nil
+}
+
+// pages returns what is served on the metrics server, by path.
+func (w *wiring) pages(o *Options) map[string]http.Handler {
+	pages := map[string]http.Handler{DisruptionReportPath: w.disruptor, ClusterReportPath: w.report}
+	if o.DebugPage {
+		pages[DebugPagePath] = w.report.Page()
+	}
+	return pages
 }
 
 // stockTrigger triggers a pass because an instance planned for pods could not be launched.

@@ -147,3 +147,20 @@ func TestClusterReportOfStandby(t *testing.T) {
 		}
 	})
 }
+
+// The page is served only if the option asks for it; the JSON always is.
+func TestPagesServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		w.leader.Store(true)
+		node, _ := w.node(newPod("a"))
+		if pages := w.pages(&Options{}); pages[DebugPagePath] != nil || pages[ClusterReportPath] == nil || pages[DisruptionReportPath] == nil {
+			t.Errorf("by default: %v", pages)
+		}
+		answer := httptest.NewRecorder()
+		w.pages(&Options{DebugPage: true})[DebugPagePath].ServeHTTP(answer, httptest.NewRequest("GET", DebugPagePath, nil))
+		if answer.Code != 200 || !strings.Contains(answer.Body.String(), node.Name) {
+			t.Errorf("%d: %s", answer.Code, answer.Body)
+		}
+	})
+}

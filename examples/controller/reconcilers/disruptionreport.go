@@ -19,6 +19,9 @@ const DisruptionReportPath = "/debug/disruption"
 // place, the commands in progress, and the costs. Only the leader has a report. "drawknife top" shows it.
 const ClusterReportPath = clusterreport.Path
 
+// DebugPagePath is the path of the page with the same report, with Options.DebugPage.
+const DebugPagePath = "/debug/top"
+
 // DisruptionReport is the JSON object that DisruptionReportPath returns.
 type DisruptionReport struct {
 	// Time is the time of the last plan; zero before the first plan.

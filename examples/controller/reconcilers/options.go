@@ -86,6 +86,8 @@ type Options struct {
 	// WithoutObjectMetrics leaves out the metrics that have a time series for each node or pod
 	// (disable-cluster-state-observability).
 	WithoutObjectMetrics bool
+	// DebugPage serves the report on the cluster as a page, at DebugPagePath on the manager's metrics server.
+	DebugPage bool
 	// Clock is the clock. Nil means the real clock.
 	Clock option.Clock
 
