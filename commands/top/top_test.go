@@ -204,16 +204,16 @@ func TestHostileNames(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for want, args := range map[string][]string{
-		"unexpected argument \"x\"":                   {"x"},
-		"--url \"ftp://x\": not a URL":                {"--url", "ftp://x"},
-		"--url \"localhost:8080\": not a URL":         {"--url", "localhost:8080"},
-		"--url \"http://x/?a=b\": not a URL":          {"--url", "http://x/?a=b"},
-		"--interval 10ms: at least 1s":                {"--interval", "10ms"},
-		"--output \"yaml\"":                           {"-o", "yaml"},
-		"--context has an effect only with --forward": {"--context", "blue"},
-		"--namespace has an effect only with --forward":       {"-n", "x"},
-		"--url and --forward":                         {"--forward", "--url", "http://x"},
-		"--port 0":                                    {"--forward", "--port", "0"},
+		"unexpected argument \"x\"":                     {"x"},
+		"--url \"ftp://x\": not a URL":                  {"--url", "ftp://x"},
+		"--url \"localhost:8080\": not a URL":           {"--url", "localhost:8080"},
+		"--url \"http://x/?a=b\": not a URL":            {"--url", "http://x/?a=b"},
+		"--interval 10ms: at least 1s":                  {"--interval", "10ms"},
+		"--output \"yaml\"":                             {"-o", "yaml"},
+		"--context has an effect only with --forward":   {"--context", "blue"},
+		"--namespace has an effect only with --forward": {"-n", "x"},
+		"--url and --forward":                           {"--forward", "--url", "http://x"},
+		"--port 0":                                      {"--forward", "--port", "0"},
 	} {
 		got := top(t.Context(), args...)
 		if got.status != exitInput || !strings.Contains(got.errors, want) || got.out != "" {
