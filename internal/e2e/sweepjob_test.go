@@ -41,7 +41,8 @@ func TestSweepJob(t *testing.T) {
 	}
 	writeSweep(t, work, shards)
 
-	// Processes of every third shard are killed, until enough have died. One that has finished before it is killed does not count.
+	// The first processes of every third shard are killed, until enough have died. One that has finished before it is killed does not count.
+	started := make([]atomic.Int32, shards)
 	var left, died atomic.Int32
 	left.Store(int32(killed))
 	cluster := server.Start(t, harness.Options{Run: func(ctx context.Context, pod *corev1.Pod) int {
@@ -58,7 +59,7 @@ func TestSweepJob(t *testing.T) {
 			t.Error(err)
 			return 1
 		}
-		kill := index%3 == 0
+		kill := index%3 == 0 && started[index].Add(1) == 1
 		if kill && left.Add(-1) < 0 {
 			left.Add(1)
 			kill = false
