@@ -113,7 +113,7 @@ func (p *Provider) launched(ctx context.Context, r launchRequest, m *launch.Inst
 	i := instances.FromInstance(m)
 	i.Partition = partitionOf(r.NodeClaim, r.group)
 	p.instances.Remember(i)
-	p.machines.add(i)
+	p.index.add(i)
 	if p.hosts != nil && i.Tenancy == awsv1.TenancyHost {
 		p.hosts.Took(r.class.Spec.Host(), i.Zone, i.Type)
 	}

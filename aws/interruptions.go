@@ -20,7 +20,7 @@ const listEvery = time.Minute
 func (p *Provider) assembleInterruptions() (err error) {
 	find := p.options.findInstance()
 	if find == nil {
-		find = p.machines.find
+		find = p.index.find
 	}
 	o := interruption.Options{
 		Queue: p.config.InterruptionQueue, ReportOnly: p.config.ReportInterruptionsOnly, EC2: p.options.Clients.EC2(sdk.Normal), Find: find,
@@ -37,7 +37,7 @@ func (p *Provider) assembleInterruptions() (err error) {
 // instances that EC2 reports as impaired or due for maintenance (CP-INTERRUPT). Information about offerings and reservations in a message
 // takes effect at once. It may be called in parallel.
 func (p *Provider) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
-	if p.options.FindInstance == nil && p.machines.listen() {
+	if p.options.FindInstance == nil && p.index.listen() {
 		if _, err := p.listInstances(ctx); err != nil {
 			return nil, err // as long as the list of instances is missing, messages about the cluster's instances would be dropped
 		}
@@ -71,13 +71,13 @@ func (p *Provider) listInstances(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return now.Add(listEvery), err
 	}
-	p.machines.replace(found, now)
+	p.index.replace(found, now)
 	return now.Add(listEvery), nil
 }
 
 // refreshInstances calls listInstances if interruptions are received and listEvery has passed since the last list.
 func (p *Provider) refreshInstances(ctx context.Context) (time.Time, error) {
-	listed, listening := p.machines.listed()
+	listed, listening := p.index.listed()
 	now := p.now()
 	switch {
 	case !listening:
@@ -88,8 +88,8 @@ func (p *Provider) refreshInstances(ctx context.Context) (time.Time, error) {
 	return p.listInstances(ctx)
 }
 
-// machines contains the instances of the cluster, by EC2 ID. It finds the instance that a message is about. The zero value is empty.
-type machines struct {
+// instanceIndex contains the instances of the cluster, by EC2 ID. It finds the instance that a message is about. The zero value is empty.
+type instanceIndex struct {
 	mu        sync.Mutex
 	byID      map[string]interruption.Instance
 	at        time.Time // when the last list was read
@@ -97,14 +97,14 @@ type machines struct {
 	complete  bool // listed after receiving started, so that unknown instances belong to another cluster
 }
 
-func (m *machines) find(id string) (interruption.Instance, bool) {
+func (m *instanceIndex) find(id string) (interruption.Instance, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	i, ok := m.byID[id]
 	return i, ok
 }
 
-func (m *machines) add(i instances.Instance) {
+func (m *instanceIndex) add(i instances.Instance) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.byID == nil {
@@ -114,7 +114,7 @@ func (m *machines) add(i instances.Instance) {
 }
 
 // replace stores a new list, which also contains instances that were just launched (see instances.Client.Remember).
-func (m *machines) replace(list []instances.Instance, now time.Time) {
+func (m *instanceIndex) replace(list []instances.Instance, now time.Time) {
 	byID := make(map[string]interruption.Instance, len(list))
 	for _, i := range list {
 		byID[i.ID] = heardOf(i)
@@ -129,14 +129,14 @@ func (m *machines) replace(list []instances.Instance, now time.Time) {
 
 // listen records that interruptions are received from now on, and reports whether instances must be listed first. If several callers start
 // at the same time, each of them lists the instances: no caller may receive interruptions before the list is complete.
-func (m *machines) listen() (first bool) {
+func (m *instanceIndex) listen() (first bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.listening = true
 	return !m.complete
 }
 
-func (m *machines) listed() (at time.Time, listening bool) {
+func (m *instanceIndex) listed() (at time.Time, listening bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.at, m.listening

@@ -52,7 +52,7 @@ func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.machines.replace(found, now)
+	p.index.replace(found, now)
 	r := p.newResolver()
 	claims := make([]*v1.NodeClaim, len(found))
 	for n, i := range found {
@@ -295,7 +295,7 @@ func (p *Provider) revived(ctx context.Context, r launchRequest, i instances.Ins
 	i.State, i.LaunchTime, i.Tags = instances.StatePending, p.now(), maps.Clone(i.Tags)
 	i.Tags[launch.TagNodeClaimUID], i.Tags[awsv1.TagNodeClaim] = string(r.NodeClaim.UID), r.NodeClaim.Name
 	p.instances.Remember(i)
-	p.machines.add(i)
+	p.index.add(i)
 	p.log.Info("started warm instance", "nodeClaim", r.NodeClaim.Name, "instanceID", i.ID, "instanceType", i.Type, "zone", i.Zone)
 	created := p.claimOf(i, r.class, of.Type, of.Offering)
 	p.annotate(ctx, created, r.class)

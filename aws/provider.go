@@ -73,7 +73,7 @@ type Provider struct {
 	subnets   *subnets.Counter
 	launcher  *launch.Launcher
 	instances *instances.Client
-	machines  machines
+	index     instanceIndex
 	templates *launchtemplates.Store
 	creating  refresh.Turns[types.UID]
 	grouping  refresh.Turns[string] // keys are results of launch.BatchID

@@ -91,7 +91,7 @@ func Recover(view *cluster.View) *Recovery {
 		foreign = append(foreign, left.sift()...)
 		switch {
 		case len(left.members) == 0: // the command has ended, so its replacements are ordinary nodes
-		case !slices.ContainsFunc(left.members, func(m *recorded) bool { return m.machine.Claim.DeletionTimestamp == nil }):
+		case !slices.ContainsFunc(left.members, func(m *recorded) bool { return m.state.Claim.DeletionTimestamp == nil }):
 			out.Draining = append(out.Draining, left.command())
 		default:
 			out.Commands = append(out.Commands, left.recovered(view))
@@ -134,7 +134,7 @@ type remains struct {
 // recorded is a node with the record of its claim.
 type recorded struct {
 	*Record
-	machine *cluster.NodeState
+	state *cluster.NodeState
 }
 
 func (l *remains) add(r *Record, m *cluster.NodeState) {
@@ -153,7 +153,7 @@ func (l *remains) add(r *Record, m *cluster.NodeState) {
 // It returns the effects that remove the records of NodeClaims that don't belong to the command.
 func (l *remains) sift() (clear []Effect) {
 	slices.SortFunc(l.members, func(a, b *recorded) int {
-		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.machine.Name, b.machine.Name))
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.state.Name, b.state.Name))
 	})
 	if len(l.members) > 0 {
 		first := l.members[0].command()
@@ -179,7 +179,7 @@ func (l *remains) place(of *Record) {
 		}
 	}
 	for _, r := range l.launched {
-		claim := r.machine.Claim
+		claim := r.state.Claim
 		if r.command() != *of || r.Index >= many || claimed[r.Index] > 1 {
 			l.foreign = append(l.foreign, claim)
 			continue
@@ -206,10 +206,10 @@ func (l *remains) command() *Command {
 	sum := int64(0)
 	for _, r := range l.members {
 		m := Member{
-			Node: cmp.Or(r.Node, r.machine.Name), Claim: r.machine.Claim.Name, UID: r.machine.Claim.UID, ProviderID: r.machine.ProviderID, Pool: r.machine.Pool,
+			Node: cmp.Or(r.Node, r.state.Name), Claim: r.state.Claim.Name, UID: r.state.Claim.UID, ProviderID: r.state.ProviderID, Pool: r.state.Pool,
 			Static: r.Static, Price: r.Price, Cost: r.Cost,
 		}
-		for _, pod := range r.machine.Pods {
+		for _, pod := range r.state.Pods {
 			if pods.Reschedulable(pod) {
 				m.Pods = append(m.Pods, survey.KeyOf(pod))
 				survey.AddOwners(&m, pod)

@@ -108,7 +108,7 @@ func validateRequirementList(requirements []NodeSelectorRequirementWithMinValues
 
 func validateRequiredRequirements(requirements []NodeSelectorRequirementWithMinValues, path *field.Path) field.ErrorList {
 	if requirements == nil {
-		return field.ErrorList{field.Required(path, "write [] if any machine will do")}
+		return field.ErrorList{field.Required(path, "write [] if any node will do")}
 	}
 	return validateRequirementList(requirements, path)
 }

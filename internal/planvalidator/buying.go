@@ -150,7 +150,7 @@ func (c *checker) alike(a, b labels) bool {
 // varied reports whether the pool's minValues are met by the instance types that could be launched with the same pods. Each of these types
 // must have an offering in the same zone and with the same capacity type as the offering o. If a type's allocatable resources depend on
 // neither zone nor capacity type, an offering suffices that rules between pods can't distinguish from the offering o.
-func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod) bool {
+func (c *checker) varied(np *scheduling.NodePool, d demand, m *node, o *cloudprovider.Offering, pods []*corev1.Pod) bool {
 	here := func(x *cloudprovider.Offering) bool {
 		return x.Zone() == o.Zone() && x.CapacityType() == o.CapacityType()
 	}
@@ -173,7 +173,7 @@ func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloud
 }
 
 // variedAmong does what varied does, but it counts only types with an offering that the given function accepts.
-func (c *checker) variedAmong(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod, is func(*cloudprovider.Offering) bool) bool {
+func (c *checker) variedAmong(np *scheduling.NodePool, d demand, m *node, o *cloudprovider.Offering, pods []*corev1.Pod, is func(*cloudprovider.Offering) bool) bool {
 	for _, r := range np.Object.Spec.Template.Spec.Requirements {
 		if r.MinValues == nil {
 			continue

@@ -154,7 +154,7 @@ func (c *checker) volume(pv *corev1.PersistentVolume) (attached, bool) {
 
 // volumesRefuse says why the pod's volumes can't be attached to the node, or returns "" if they can. It checks that the node is in the
 // topology of each volume, that all pods with the same uncreated volume are in one zone, and that the node can attach all volumes.
-func (w *world) volumesRefuse(m *machine, pod *corev1.Pod) string {
+func (w *world) volumesRefuse(m *node, pod *corev1.Pod) string {
 	list, ok := w.c.volumesOf(pod)
 	if !ok {
 		return "volumes beyond this checker"
@@ -221,14 +221,14 @@ func (c *checker) attachesAll(it *cloudprovider.InstanceType, pods []*corev1.Pod
 }
 
 // limits reports whether the node can attach fewer than n volumes of the driver.
-func (m *machine) limits(driver string, n int64) bool {
+func (m *node) limits(driver string, n int64) bool {
 	limit, limited := m.volumes[driver]
 	return limited && n > limit
 }
 
 // togetherWith reports whether all placed pods that use the volume are in the node's zone.
-func (w *world) togetherWith(m *machine, v attached) bool {
-	for _, other := range w.machines {
+func (w *world) togetherWith(m *node, v attached) bool {
+	for _, other := range w.nodes {
 		zone := w.domain(other, corev1.LabelTopologyZone)
 		if zone == "" || zone == w.domain(m, corev1.LabelTopologyZone) {
 			continue

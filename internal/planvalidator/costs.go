@@ -151,7 +151,7 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 // node uses. If offerings of a type differ in their allocatable resources, the certificate has no entry for some offerings. In this case,
 // the proof is repeated only for offerings whose price is in an entry of the type.
 func (c *checker) certificateTypes(cert *scheduling.Certificate) {
-	type machine struct {
+	type node struct {
 		offering *cloudprovider.Offering
 		room     corev1.ResourceList
 	}
@@ -162,7 +162,7 @@ func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 	for key, np := range c.pools {
 		template := c.template(np, key)
 		for _, it := range c.typesOf(np) {
-			var nodes []machine
+			var nodes []node
 			alike := true
 			for j := range it.Offerings {
 				o := &it.Offerings[j]
@@ -172,7 +172,7 @@ func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 				}
 				have := room(it, o)
 				minus(have, c.daemonsOn(m, np.Object.Spec.Template.Spec.Taints))
-				nodes = append(nodes, machine{o, have})
+				nodes = append(nodes, node{o, have})
 				alike = alike && amountsText(have) == amountsText(nodes[0].room)
 			}
 			for _, m := range nodes {

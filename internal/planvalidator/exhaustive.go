@@ -36,7 +36,7 @@ type exhaustive struct {
 	// order.
 	priorities []int32
 	// kinds are the kinds of new nodes to try.
-	kinds []*machine
+	kinds []*node
 	best  []int
 	found string
 }
@@ -91,17 +91,17 @@ func (e *exhaustive) compare(a, b []int) int { return slices.Compare(a, b) }
 func (e *exhaustive) possible() []int {
 	nodes := e.c.nodesThere()
 	return e.count(func(i int) bool {
-		return slices.ContainsFunc(slices.Concat(nodes, e.kinds), func(m *machine) bool { return e.takes(m, e.pods[i]) })
+		return slices.ContainsFunc(slices.Concat(nodes, e.kinds), func(m *node) bool { return e.takes(m, e.pods[i]) })
 	})
 }
 
 // takes reports whether the pod fits on the node if no other pending pod is on it.
-func (e *exhaustive) takes(m *machine, pod *corev1.Pod) bool {
+func (e *exhaustive) takes(m *node, pod *corev1.Pod) bool {
 	return blocking(&pod.Spec, m.taints) == nil && e.c.accepts(m.labels, &pod.Spec) && m.lack(requestsOf(pod)) == ""
 }
 
-func (c *checker) nodesThere() []*machine {
-	var out []*machine
+func (c *checker) nodesThere() []*node {
+	var out []*node
 	for i := range c.s.Nodes {
 		if !c.s.Nodes[i].Leaving {
 			out = append(out, c.existing(&c.s.Nodes[i]))
@@ -114,7 +114,7 @@ func (c *checker) nodesThere() []*machine {
 // findKinds keeps only the kinds with the most allocatable resources.
 func (e *exhaustive) findKinds() {
 	c := e.c
-	texts := map[*machine]string{}
+	texts := map[*node]string{}
 	keys := c.topologyKeys()
 	for key, np := range c.pools {
 		for _, it := range c.typesOf(np) {
@@ -144,18 +144,18 @@ func (e *exhaustive) findKinds() {
 			}
 		}
 	}
-	slices.SortFunc(e.kinds, func(a, b *machine) int {
+	slices.SortFunc(e.kinds, func(a, b *node) int {
 		return cmp.Or(cmp.Compare(texts[a], texts[b]), cmp.Compare(amountsText(a.room), amountsText(b.room)))
 	})
 }
 
 // keep adds a kind of node. It does nothing if a known kind has at least as much room and rules can't distinguish the two kinds. It also
 // drops known kinds that have no more room than the new kind and that rules can't distinguish from it.
-func (e *exhaustive) keep(m *machine, texts map[*machine]string) {
-	if slices.ContainsFunc(e.kinds, func(k *machine) bool { return texts[k] == texts[m] && lackNew(m.room, k.room) == "" }) {
+func (e *exhaustive) keep(m *node, texts map[*node]string) {
+	if slices.ContainsFunc(e.kinds, func(k *node) bool { return texts[k] == texts[m] && lackNew(m.room, k.room) == "" }) {
 		return
 	}
-	e.kinds = slices.DeleteFunc(e.kinds, func(k *machine) bool { return texts[k] == texts[m] && lackNew(k.room, m.room) == "" })
+	e.kinds = slices.DeleteFunc(e.kinds, func(k *node) bool { return texts[k] == texts[m] && lackNew(k.room, m.room) == "" })
 	e.kinds = append(e.kinds, m)
 }
 
@@ -169,7 +169,7 @@ func sortedKeys(set map[string]bool) []string {
 }
 
 // choose tries all sets of n more nodes, of the kinds in e.kinds[at:].
-func (e *exhaustive) choose(set []*machine, at, n int) {
+func (e *exhaustive) choose(set []*node, at, n int) {
 	if e.found != "" {
 		return
 	}
@@ -183,8 +183,8 @@ func (e *exhaustive) choose(set []*machine, at, n int) {
 }
 
 // bind tries to bind the pods to the existing nodes and the nodes of the set, in all orders.
-func (e *exhaustive) bind(set []*machine) {
-	w := &world{c: e.c, byName: map[string]*machine{}}
+func (e *exhaustive) bind(set []*node) {
+	w := &world{c: e.c, byName: map[string]*node{}}
 	for _, m := range e.c.nodesThere() {
 		w.add(m)
 	}
@@ -202,13 +202,13 @@ func (e *exhaustive) bind(set []*machine) {
 
 // step tries to bind one more pod to each possible node, and then continues with the next pod. The parameter at has, for each pod, the
 // index of its node, or -1 if the pod is pending.
-func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bool) {
+func (e *exhaustive) step(w *world, set []*node, at []int, seen map[string]bool) {
 	if text := fmt.Sprint(at); seen[text] || e.found != "" {
 		return
 	} else {
 		seen[text] = true
 	}
-	there := len(w.machines) - len(set)
+	there := len(w.nodes) - len(set)
 	idle := 0
 	for i := range set {
 		if !slices.Contains(at, there+i) {
@@ -228,7 +228,7 @@ func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bo
 		}) {
 			continue // the pod is bound, or an equal pod must be bound first
 		}
-		for n, m := range w.machines {
+		for n, m := range w.nodes {
 			if n > there && set[n-there] == set[n-there-1] && !slices.Contains(at, n-1) && !slices.Contains(at, n) {
 				continue // if two new nodes are equal and empty, only the first of the two is tried
 			}
@@ -250,7 +250,7 @@ func (e *exhaustive) describe(w *world, at []int) string {
 	var parts []string
 	for i, pod := range e.pods {
 		if at[i] >= 0 {
-			m := w.machines[at[i]]
+			m := w.nodes[at[i]]
 			parts = append(parts, fmt.Sprintf("%s on %s (%s)", pod.Name, m.name, w.domain(m, corev1.LabelTopologyZone)))
 		}
 	}

@@ -17,7 +17,7 @@ func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	if _, known := c.volumesOf(pod); !known {
 		return
 	}
-	for _, m := range w.machines {
+	for _, m := range w.nodes {
 		if !m.isNew && w.refuses(m, pod) == "" {
 			c.fault(where, "has no place, but node %s has room for it", m.name)
 			return
@@ -219,7 +219,7 @@ func (c *checker) topologyKeys() map[string]bool {
 // noticedKeys returns the labels of the node that rules between pods may use if the pods are on the node. These are the keys of all spread
 // constraints, because a constraint may count the node's domain even if the domain has no pods. The key of another rule is included only if
 // a pod on the node has the rule or is selected by it. The zone is included if pods on the node share a volume that does not exist yet.
-func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
+func (c *checker) noticedKeys(m *node, pods []*corev1.Pod) map[string]bool {
 	on := slices.Concat(m.pods, pods)
 	out := map[string]bool{}
 	note := func(owner *corev1.Pod, terms []corev1.PodAffinityTerm) {

@@ -89,7 +89,7 @@ func (c *checker) readNamespaces() {
 // spreadRefuses checks the pod's hard spread constraints for the node. With the pod, the number of matching pods in the node's domain may
 // exceed the number in the emptiest domain by at most maxSkew. The domains are the domains of the nodes that the constraint counts. If
 // there are fewer domains than minDomains, the emptiest domain counts as one without pods.
-func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
+func (w *world) spreadRefuses(m *node, pod *corev1.Pod) string {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		s := &pod.Spec.TopologySpreadConstraints[i]
 		if s.WhenUnsatisfiable == corev1.ScheduleAnyway {
@@ -101,7 +101,7 @@ func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
 		}
 		members := picks{[]string{pod.Namespace}, selectorOf(s.LabelSelector, s.MatchLabelKeys, nil, pod)}
 		counts := map[string]int{}
-		for _, other := range w.machines {
+		for _, other := range w.nodes {
 			d := w.domain(other, s.TopologyKey)
 			if d == "" || !w.noticed(s, pod, other) {
 				continue
@@ -133,7 +133,7 @@ func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
 
 // noticed reports whether the pod's spread constraint counts the node's domain and the pods on the node. If a node lacks the topology key
 // of one of the pod's hard constraints, none of these constraints counts the node, as in kube-scheduler.
-func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *machine) bool {
+func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *node) bool {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		if x := &pod.Spec.TopologySpreadConstraints[i]; x.WhenUnsatisfiable != corev1.ScheduleAnyway && w.domain(m, x.TopologyKey) == "" {
 			return false
@@ -151,13 +151,13 @@ func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *
 
 // affinityRefuses checks whether the pod's required affinity and anti-affinity, and the required anti-affinity of the pods that are on
 // nodes, allow the pod on the node.
-func (w *world) affinityRefuses(m *machine, pod *corev1.Pod) string {
+func (w *world) affinityRefuses(m *node, pod *corev1.Pod) string {
 	for _, t := range antiTerms(pod) {
 		if w.inDomainOf(m, t.TopologyKey, w.c.picksOf(&t, pod).has) {
 			return "anti-affinity by " + t.TopologyKey
 		}
 	}
-	for _, other := range w.machines {
+	for _, other := range w.nodes {
 		for _, x := range other.pods {
 			for _, t := range antiTerms(x) {
 				d := w.domain(other, t.TopologyKey)
@@ -175,7 +175,7 @@ func (w *world) affinityRefuses(m *machine, pod *corev1.Pod) string {
 
 // mustFollow checks the pod's required pod affinity. For each term, the node's domain must have a pod that all terms select. If no pod on
 // any node is selected by all terms, it suffices that all terms select the pod itself.
-func (w *world) mustFollow(m *machine, pod *corev1.Pod, terms []corev1.PodAffinityTerm) string {
+func (w *world) mustFollow(m *node, pod *corev1.Pod, terms []corev1.PodAffinityTerm) string {
 	all := func(x *corev1.Pod) bool {
 		return !slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return !w.c.picksOf(&t, pod).has(x) })
 	}
@@ -185,7 +185,7 @@ func (w *world) mustFollow(m *machine, pod *corev1.Pod, terms []corev1.PodAffini
 			return "no domain " + t.TopologyKey
 		}
 		met = met && w.inDomainOf(m, t.TopologyKey, all)
-		for _, other := range w.machines {
+		for _, other := range w.nodes {
 			somewhere = somewhere || w.domain(other, t.TopologyKey) != "" && slices.ContainsFunc(other.pods, all)
 		}
 	}
@@ -196,9 +196,9 @@ func (w *world) mustFollow(m *machine, pod *corev1.Pod, terms []corev1.PodAffini
 }
 
 // inDomainOf reports whether a node in the same domain as the node m has a pod that satisfies the given condition.
-func (w *world) inDomainOf(m *machine, key string, is func(*corev1.Pod) bool) bool {
+func (w *world) inDomainOf(m *node, key string, is func(*corev1.Pod) bool) bool {
 	d := w.domain(m, key)
-	return d != "" && slices.ContainsFunc(w.machines, func(other *machine) bool {
+	return d != "" && slices.ContainsFunc(w.nodes, func(other *node) bool {
 		return w.domain(other, key) == d && slices.ContainsFunc(other.pods, is)
 	})
 }

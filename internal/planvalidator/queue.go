@@ -15,12 +15,12 @@ import (
 type Chooser struct {
 	// pick returns the index of the node to which the pod is bound. The list nodes has the nodes that accept the pod, and it is never
 	// empty.
-	pick func(nodes []*machine, planned string, pod *corev1.Pod) int
+	pick func(nodes []*node, planned string, pod *corev1.Pod) int
 }
 
 // LeastAllocated chooses the node with the largest free share of CPU and memory, like kube-scheduler's default scores.
 func LeastAllocated() Chooser {
-	return Chooser{func(nodes []*machine, _ string, pod *corev1.Pod) int {
+	return Chooser{func(nodes []*node, _ string, pod *corev1.Pod) int {
 		best, most := 0, -1.0
 		for i, m := range nodes {
 			if left := m.left(pod); left > most {
@@ -34,19 +34,19 @@ func LeastAllocated() Chooser {
 // AtRandom chooses one of the nodes that accept the pod at random. The same seed gives the same choices.
 func AtRandom(seed uint64) Chooser {
 	r := rand.New(rand.NewPCG(seed, 0))
-	return Chooser{func(nodes []*machine, _ string, _ *corev1.Pod) int { return r.IntN(len(nodes)) }}
+	return Chooser{func(nodes []*node, _ string, _ *corev1.Pod) int { return r.IntN(len(nodes)) }}
 }
 
 // AsPlanned chooses the pod's node in the plan if this node accepts the pod when the pod is bound. If not, it chooses the first node that
 // accepts the pod.
 func AsPlanned() Chooser {
-	return Chooser{func(nodes []*machine, planned string, _ *corev1.Pod) int {
-		return max(slices.IndexFunc(nodes, func(m *machine) bool { return m.name == planned }), 0)
+	return Chooser{func(nodes []*node, planned string, _ *corev1.Pod) int {
+		return max(slices.IndexFunc(nodes, func(m *node) bool { return m.name == planned }), 0)
 	}}
 }
 
 // left returns the mean of two shares: the free share of the node's CPU and the free share of its memory, after adding the pod.
-func (m *machine) left(pod *corev1.Pod) float64 {
+func (m *node) left(pod *corev1.Pod) float64 {
 	need, sum := requestsOf(pod), 0.0
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 		size, free, taken, asked := m.size[name], m.room[name], m.taken[name], need[name]
@@ -95,8 +95,8 @@ func Queue(s *scheduling.Snapshot, p *scheduling.Plan, choose Chooser) Queued {
 			if first && w.refuses(planned, pod) != "" {
 				out.Refused = append(out.Refused, key)
 			}
-			var takes []*machine
-			for _, m := range w.machines {
+			var takes []*node
+			for _, m := range w.nodes {
 				if w.refuses(m, pod) == "" {
 					takes = append(takes, m)
 				}

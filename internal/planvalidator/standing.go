@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machine has the properties of a node that decide which pods it accepts. It is a node of the snapshot, or a new node of the plan with one
+// node has the properties of a node that decide which pods it accepts. It is a node of the snapshot, or a new node of the plan with one
 // type and offering.
-type machine struct {
+type node struct {
 	name   string
 	isNew  bool
 	labels labels
@@ -32,20 +32,20 @@ type machine struct {
 }
 
 // put places a pod of the plan on the node.
-func (m *machine) put(pod *corev1.Pod) {
+func (m *node) put(pod *corev1.Pod) {
 	m.pods = append(m.pods, pod)
 	plus(m.taken, requestsOf(pod))
 }
 
 // world has the nodes of the snapshot and the plan's new nodes, as if the new nodes had joined the cluster.
 type world struct {
-	c        *checker
-	machines []*machine
-	byName   map[string]*machine
+	c      *checker
+	nodes  []*node
+	byName map[string]*node
 }
 
 // domain returns the node's value of a topology key, or "" if the node lacks the label or its value is not known.
-func (w *world) domain(m *machine, key string) string {
+func (w *world) domain(m *node, key string) string {
 	key, _ = w.c.canonical(key)
 	if key == corev1.LabelHostname {
 		return m.name
@@ -79,7 +79,7 @@ func (l label) only() string {
 
 // empty returns the world before any pod of the plan is placed. It does not contain nodes that are being removed.
 func (c *checker) empty() *world {
-	w := &world{c: c, byName: map[string]*machine{}}
+	w := &world{c: c, byName: map[string]*node{}}
 	for i := range c.s.Nodes {
 		if n := &c.s.Nodes[i]; !n.Leaving {
 			w.add(c.existing(n))
@@ -93,15 +93,15 @@ func (c *checker) empty() *world {
 	return w
 }
 
-func (w *world) add(m *machine) {
-	w.machines = append(w.machines, m)
+func (w *world) add(m *node) {
+	w.nodes = append(w.nodes, m)
 	w.byName[m.name] = m
 }
 
 // with returns a copy of the world with one more node. If the world has a node of the same name, the new node replaces it.
-func (w *world) with(m *machine) *world {
-	out := &world{c: w.c, byName: map[string]*machine{}}
-	for _, other := range w.machines {
+func (w *world) with(m *node) *world {
+	out := &world{c: w.c, byName: map[string]*node{}}
+	for _, other := range w.nodes {
 		if other.name != m.name {
 			out.add(other)
 		}
@@ -111,9 +111,9 @@ func (w *world) with(m *machine) *world {
 }
 
 // existing returns a node of the snapshot, with the pods that are bound to it and the DaemonSet pods that it will get.
-func (c *checker) existing(n *scheduling.Node) *machine {
+func (c *checker) existing(n *scheduling.Node) *node {
 	v := c.view(n)
-	m := &machine{name: n.Name, labels: v.labels, taints: v.taints, size: v.room, room: c.freeOn(n, v), taken: corev1.ResourceList{}, volumes: c.attachable(n, v)}
+	m := &node{name: n.Name, labels: v.labels, taints: v.taints, size: v.room, room: c.freeOn(n, v), taken: corev1.ResourceList{}, volumes: c.attachable(n, v)}
 	for _, pod := range n.Pods {
 		if !finished(pod) {
 			m.pods = append(m.pods, pod)
@@ -129,7 +129,7 @@ func (c *checker) existing(n *scheduling.Node) *machine {
 }
 
 // planned returns a new node of the plan with the first of its instance types, or nil if the pool can't launch that type.
-func (c *checker) planned(n *scheduling.NewNode) *machine {
+func (c *checker) planned(n *scheduling.NewNode) *node {
 	np := c.pools[n.Pool]
 	if np == nil || len(n.InstanceTypes) == 0 {
 		return nil
@@ -154,9 +154,9 @@ func (c *checker) planned(n *scheduling.NewNode) *machine {
 }
 
 // launched returns a new node on which only DaemonSet pods run.
-func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, known labels) *machine {
+func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, known labels) *node {
 	taints := np.Object.Spec.Template.Spec.Taints
-	m := &machine{name: name, isNew: true, labels: known, taints: taints, whole: capacity(it, o), size: room(it, o), room: room(it, o), taken: corev1.ResourceList{}, volumes: map[string]int64{}}
+	m := &node{name: name, isNew: true, labels: known, taints: taints, whole: capacity(it, o), size: room(it, o), room: room(it, o), taken: corev1.ResourceList{}, volumes: map[string]int64{}}
 	for driver, n := range it.VolumeLimits {
 		m.volumes[driver] = int64(n)
 	}
@@ -169,7 +169,7 @@ func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovid
 // DaemonSets that the pool's template allows, including DaemonSets that a label with an open value will keep off the node. The room that
 // planning assumes decides whether a plan could have included the node. But the DaemonSet pods that will really run on the node decide
 // whether the node has room for its pods.
-func (c *checker) assumed(m *machine, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) *machine {
+func (c *checker) assumed(m *node, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) *node {
 	key := np.Key
 	if key.Name == "" {
 		key = v1.NewPoolKey(np.Object.Name)
@@ -212,7 +212,7 @@ func (c *checker) attachable(n *scheduling.Node, v view) map[string]int64 {
 }
 
 // lack names a resource of which the node has less free than the given requests need, or returns "" if the requests fit.
-func (m *machine) lack(need corev1.ResourceList) string {
+func (m *node) lack(need corev1.ResourceList) string {
 	if m.isNew {
 		return lackNew(need, m.room)
 	}
@@ -220,7 +220,7 @@ func (m *machine) lack(need corev1.ResourceList) string {
 }
 
 // refuses says why the pod can't be bound to the node now, or returns "" if it can.
-func (w *world) refuses(m *machine, pod *corev1.Pod) string {
+func (w *world) refuses(m *node, pod *corev1.Pod) string {
 	if t := blocking(&pod.Spec, m.taints); t != nil {
 		return "taint " + t.ToString()
 	}

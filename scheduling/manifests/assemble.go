@@ -31,11 +31,11 @@ func (l *loader) assemble() *Result {
 	}
 	l.resolveStorage()
 	l.completeStorageClasses()
-	machines := l.machines()
-	pending := l.placePods(machines)
-	resolved := l.resolveBuffers(machines, pending)
+	nodes := l.joinedNodes()
+	pending := l.placePods(nodes)
+	resolved := l.resolveBuffers(nodes, pending)
 	placeholders := buffers.Placeholders(resolved)
-	l.addNamespaces(machines, pending, placeholders)
+	l.addNamespaces(nodes, pending, placeholders)
 	l.sortAll()
 
 	snapshot := &scheduling.Snapshot{
@@ -62,8 +62,8 @@ func (l *loader) assemble() *Result {
 		DeviceClasses:          listOf(l.objects.deviceClasses),
 		ResourceSlices:         listOf(l.objects.resourceSlices),
 	}
-	for i := range machines {
-		snapshot.Nodes = append(snapshot.Nodes, machines[i].node)
+	for i := range nodes {
+		snapshot.Nodes = append(snapshot.Nodes, nodes[i].node)
 	}
 	snapshot.Gangs = l.gangs(snapshot)
 	requests, templates := l.requests()
@@ -115,7 +115,7 @@ func (l *loader) completeStorageClasses() {
 }
 
 // addNamespaces adds missing namespaces of pods, and sets the label with the name that the API server sets on each namespace.
-func (l *loader) addNamespaces(machines []machine, unbound ...[]*corev1.Pod) {
+func (l *loader) addNamespaces(nodes []joinedNode, unbound ...[]*corev1.Pod) {
 	known := make(map[string]bool, len(l.objects.namespaces))
 	for _, e := range l.objects.namespaces {
 		known[e.object.Name] = true
@@ -132,8 +132,8 @@ func (l *loader) addNamespaces(machines []machine, unbound ...[]*corev1.Pod) {
 	for _, pods := range unbound {
 		add(pods)
 	}
-	for i := range machines {
-		add(machines[i].node.Pods)
+	for i := range nodes {
+		add(nodes[i].node.Pods)
 	}
 	for _, e := range l.objects.namespaces {
 		e.object.Labels = joinLabels(e.object.Labels, map[string]string{corev1.LabelMetadataName: e.object.Name})
@@ -153,7 +153,7 @@ func (l *loader) nodePools() []scheduling.NodePool {
 		if p.NotReady != "" {
 			l.warn(e.origin, remark{
 				code: WarningNotReady, kind: v1.KindNodePool, name: p.Key.String(), detail: p.Key.String(),
-				message: "the pool may not launch machines: " + p.NotReady,
+				message: "the pool may not launch nodes: " + p.NotReady,
 			})
 		}
 		ref := pool.Spec.Template.Spec.NodeClassRef

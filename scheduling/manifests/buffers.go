@@ -14,9 +14,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
 
-// resolveBuffers creates the placeholders of the capacity buffers in the input, completed like pods of workloads. machines and pending
+// resolveBuffers creates the placeholders of the capacity buffers in the input, completed like pods of workloads. nodes and pending
 // contain all other pods.
-func (l *loader) resolveBuffers(machines []machine, pending []*corev1.Pod) []buffers.Resolved {
+func (l *loader) resolveBuffers(nodes []joinedNode, pending []*corev1.Pod) []buffers.Resolved {
 	if len(l.objects.capacityBuffers) == 0 {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (l *loader) resolveBuffers(machines []machine, pending []*corev1.Pod) []buf
 			})
 		}
 	}
-	l.refuseTakenNames(resolved, origins, takenNames(machines, pending))
+	l.refuseTakenNames(resolved, origins, takenNames(nodes, pending))
 	return resolved
 }
 
@@ -56,7 +56,7 @@ func bufferName(b *autoscalingv1beta1.CapacityBuffer) types.NamespacedName {
 	return types.NamespacedName{Namespace: b.Namespace, Name: b.Name}
 }
 
-func takenNames(machines []machine, pending []*corev1.Pod) map[types.NamespacedName]bool {
+func takenNames(nodes []joinedNode, pending []*corev1.Pod) map[types.NamespacedName]bool {
 	taken := make(map[types.NamespacedName]bool, len(pending))
 	add := func(pods []*corev1.Pod) {
 		for _, pod := range pods {
@@ -64,8 +64,8 @@ func takenNames(machines []machine, pending []*corev1.Pod) map[types.NamespacedN
 		}
 	}
 	add(pending)
-	for i := range machines {
-		add(machines[i].node.Pods)
+	for i := range nodes {
+		add(nodes[i].node.Pods)
 	}
 	return taken
 }

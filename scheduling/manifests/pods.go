@@ -13,11 +13,11 @@ import (
 
 // placePods divides the pods into bound pods and pending pods. Manifests have no conditions, so an unbound pod that is not being deleted is
 // pending if nothing prevents its scheduling. All other rules are the rules of pods.Provisionable.
-func (l *loader) placePods(machines []machine) (pending []*corev1.Pod) {
-	index := make(map[string]*machine, len(machines))
-	for i := range machines {
-		if machines[i].node.Object != nil {
-			index[machines[i].node.Name] = &machines[i]
+func (l *loader) placePods(nodes []joinedNode) (pending []*corev1.Pod) {
+	index := make(map[string]*joinedNode, len(nodes))
+	for i := range nodes {
+		if nodes[i].node.Object != nil {
+			index[nodes[i].node.Name] = &nodes[i]
 		}
 	}
 	pending = make([]*corev1.Pod, 0, len(l.objects.pods))
@@ -39,10 +39,10 @@ func (l *loader) placePods(machines []machine) (pending []*corev1.Pod) {
 			pending = append(pending, pod)
 		}
 	}
-	for i := range machines {
-		slices.SortFunc(machines[i].node.Pods, comparePods)
+	for i := range nodes {
+		slices.SortFunc(nodes[i].node.Pods, comparePods)
 	}
-	pending = append(pending, l.displaced(machines)...)
+	pending = append(pending, l.displaced(nodes)...)
 	slices.SortFunc(pending, comparePods)
 	return pending
 }
@@ -72,11 +72,11 @@ func (l *loader) awaitsPlace(e entry[*corev1.Pod]) bool {
 
 // displaced removes the pods that must move to other nodes from nodes that are leaving. It returns copies of these pods that are not bound
 // to a node.
-func (l *loader) displaced(machines []machine) []*corev1.Pod {
+func (l *loader) displaced(nodes []joinedNode) []*corev1.Pod {
 	var budgets *pods.Budgets
 	var list []*corev1.Pod
-	for i := range machines {
-		n := &machines[i].node
+	for i := range nodes {
+		n := &nodes[i].node
 		if !n.Leaving || len(n.Pods) == 0 {
 			continue
 		}

@@ -130,13 +130,13 @@ func (w *round) fleet(template string, instance *cloudprovider.InstanceType) *ec
 
 // runInstances makes a dry run in one subnet after another until a dry run succeeds. If all of them fail, it returns the verdict of the
 // first subnet.
-func (w *round) runInstances(ctx context.Context, template string, machine *cloudprovider.InstanceType) (verdict, error) {
+func (w *round) runInstances(ctx context.Context, template string, instanceType *cloudprovider.InstanceType) (verdict, error) {
 	var (
 		first    verdict
 		firstErr error
 	)
 	for i, s := range w.class.Status.Subnets {
-		_, err := w.options.EC2.RunInstances(ctx, w.instance(template, machine, s.ID), withoutRetries)
+		_, err := w.options.EC2.RunInstances(ctx, w.instance(template, instanceType, s.ID), withoutRetries)
 		found, err := w.judge(err, awsv1.ReasonRunInstancesAuthCheckFailed)
 		if err == nil && found.status == "True" {
 			return found, nil
@@ -151,10 +151,10 @@ func (w *round) runInstances(ctx context.Context, template string, machine *clou
 	return first, firstErr
 }
 
-func (w *round) instance(template string, machine *cloudprovider.InstanceType, subnet string) *ec2.RunInstancesInput {
+func (w *round) instance(template string, instanceType *cloudprovider.InstanceType, subnet string) *ec2.RunInstancesInput {
 	in := &ec2.RunInstancesInput{
 		DryRun: aws.Bool(true), MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
-		InstanceType:      ec2types.InstanceType(machine.Name),
+		InstanceType:      ec2types.InstanceType(instanceType.Name),
 		LaunchTemplate:    &ec2types.LaunchTemplateSpecification{LaunchTemplateName: &template, Version: aws.String("$Latest")},
 		TagSpecifications: w.tags(ec2types.ResourceTypeInstance, ec2types.ResourceTypeVolume, ec2types.ResourceTypeNetworkInterface),
 	}

@@ -64,9 +64,9 @@ func Harmless(findings []Finding) bool {
 // Plan lists what will happen to every NodePool, NodeClaim, node of a pool, and instance with the cluster's tags: NodePools first,
 // each kind sorted by name. It is pure.
 func Plan(o Observation, now time.Time) []Finding {
-	p := planner{Observation: o, now: now, machines: map[string]bool{}, claimed: map[string]bool{}}
+	p := planner{Observation: o, now: now, instances: map[string]bool{}, claimed: map[string]bool{}}
 	for _, m := range o.Instances {
-		p.machines[m.Status.ProviderID] = true
+		p.instances[m.Status.ProviderID] = true
 	}
 	for _, c := range o.Claims {
 		p.claimed[c.Status.ProviderID] = true
@@ -85,8 +85,8 @@ func Plan(o Observation, now time.Time) []Finding {
 
 type planner struct {
 	Observation
-	now               time.Time
-	machines, claimed map[string]bool
+	now                time.Time
+	instances, claimed map[string]bool
 }
 
 // byName sorts by name; among equal names, v1alpha5 objects come last.
@@ -109,7 +109,7 @@ func (p planner) pool(pool *v1.NodePool) Finding {
 	case len(errs) > 0:
 		f.Verdict, f.Reason = Refused, "nothing is launched for it until it is valid: "+errs.ToAggregate().Error()
 	case pool.Annotations[v1beta1.KubeletAnnotationKey] != "":
-		f.Reason = "annotation " + v1beta1.KubeletAnnotationKey + " counts for machines launched from now on, though Karpenter 1.1 and later did not heed it: move it to spec.kubelet of its node class, or remove it"
+		f.Reason = "annotation " + v1beta1.KubeletAnnotationKey + " counts for nodes launched from now on, though Karpenter 1.1 and later did not heed it: move it to spec.kubelet of its node class, or remove it"
 	case pool.Spec.Template.Labels[v1alpha5.ProvisionerNameLabelKey] != "":
 		f.Reason = "its nodes bear the label " + v1alpha5.ProvisionerNameLabelKey + " of the first generation"
 	}
@@ -128,7 +128,7 @@ func (p planner) claim(claim *v1.NodeClaim) Finding {
 		f.Verdict, f.Reason = Refused, fmt.Sprintf("its node class is a %s of %s, which this provider does not look after", ref.Kind, ref.Group)
 	case id == "":
 		f.Reason = "it has no instance yet and is launched; one that Karpenter launched for it in its last moments is ended"
-	case p.InstancesErr == nil && !p.machines[id]:
+	case p.InstancesErr == nil && !p.instances[id]:
 		f.Verdict, f.Reason = Ended, "instance "+id+" is gone, or does not bear the tags of this cluster"
 	case f.Pool != "" && pool == nil:
 		f.Reason = kindOfPool(key) + " " + key.Name + " does not exist: it stays until it is deleted or expires"

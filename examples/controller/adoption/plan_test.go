@@ -118,7 +118,7 @@ func TestPlan(t *testing.T) {
 	want := map[string]string{
 		"NodePool/web": "taken over", "NodePool/old": "taken over", "NodePool/changed": "taken over",
 		"NodePool/foreign": "refused: its node class is a Other of karpenter.k8s.aws", "NodePool/bad": "refused: nothing is launched for it until it is valid",
-		"NodePool/kubelet": "taken over: annotation compatibility.karpenter.sh/v1beta1-kubelet-conversion counts for machines launched from now on",
+		"NodePool/kubelet": "taken over: annotation compatibility.karpenter.sh/v1beta1-kubelet-conversion counts for nodes launched from now on",
 		"NodeClaim/fine":   "taken over", "NodeClaim/of-v2": "taken over", "NodeClaim/unsure": "taken over", "NodeClaim/leaving": "leaving",
 		"NodeClaim/expired": "would be replaced: Expired", "NodeClaim/image": "would be replaced: Drifted: AMIDrift",
 		"NodeClaim/changed": "would be replaced: Drifted: NodePoolDrifted", "NodeClaim/foreign": "refused: its node class",

@@ -16,7 +16,7 @@ func countUnhealthy(registerer prometheus.Registerer) (func(aws.InterruptionKind
 	}
 	unhealthy := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "karpenter", Subsystem: "interruption", Name: "instance_status_unhealthy_total",
-		Help: "Machines that EC2 reports as impaired or due for maintenance.",
+		Help: "Instances that EC2 reports as impaired or due for maintenance.",
 	}, []string{"category"})
 	if err := registerer.Register(unhealthy); err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)

@@ -128,10 +128,10 @@ func (r *commandRun) remember(view *cluster.View) {
 	}
 	cmd := r.execution.Command()
 	for i := range view.Nodes {
-		machine := &view.Nodes[i]
+		node := &view.Nodes[i]
 		for k := range cmd.Members {
-			if m := &cmd.Members[k]; machine.Claim != nil && machine.Claim.UID == m.UID {
-				r.members[m.Node] = memberObjects{machine.Claim, pools[m.Pool]}
+			if m := &cmd.Members[k]; node.Claim != nil && node.Claim.UID == m.UID {
+				r.members[m.Node] = memberObjects{node.Claim, pools[m.Pool]}
 			}
 		}
 	}

@@ -13,10 +13,10 @@ import (
 // binding binds the pods of a plan one by one.
 type binding struct {
 	j        *Judge
-	nodes    []*machine
-	target   map[string]*machine // by pod
-	seen     map[string]int      // how often the plan names a pod
-	order    []string            // the pods in the order of the plan, node by node
+	nodes    []*node
+	target   map[string]*node // by pod
+	seen     map[string]int   // how often the plan names a pod
+	order    []string         // the pods in the order of the plan, node by node
 	peers    *peers
 	bound    []boundPod // by the workload
 	refusals []string
@@ -24,15 +24,15 @@ type binding struct {
 
 type boundPod struct {
 	pod *corev1.Pod
-	on  *machine
+	on  *node
 }
 
 func newBinding(j *Judge) *binding {
-	return &binding{j: j, target: make(map[string]*machine), seen: make(map[string]int)}
+	return &binding{j: j, target: make(map[string]*node), seen: make(map[string]int)}
 }
 
 // add adds a node, and the pods that the plan places on it.
-func (b *binding) add(m *machine, pods []string) {
+func (b *binding) add(m *node, pods []string) {
 	m.freeAtFirst, m.portsAtFirst = m.free, m.ports
 	b.nodes = append(b.nodes, m)
 	for _, key := range pods {
@@ -117,7 +117,7 @@ func (b *binding) start() {
 		m.zoneless = make(map[string]bool)
 	}
 	// kindOf registers the rules of a pod. All rules must be registered before the first pod is counted.
-	minded := make(map[*machine]bool)
+	minded := make(map[*node]bool)
 	for _, key := range b.order {
 		if a := b.j.pods[key]; a != nil {
 			m, k := b.target[key], b.peers.kindOf(a.pod)
@@ -156,7 +156,7 @@ func (b *binding) waiting(order []string) []*candidate {
 type candidate struct {
 	*asking
 	kind *kind
-	on   *machine
+	on   *node
 }
 
 // bindAll binds as many pods as possible, and returns the refusals of the other pods. It does not try pods that their node can never
@@ -240,13 +240,13 @@ func hostPorts(pod *corev1.Pod) []hostPort {
 	return out
 }
 
-func (m *machine) takePorts(pod *corev1.Pod) {
+func (m *node) takePorts(pod *corev1.Pod) {
 	for _, h := range hostPorts(pod) {
 		m.ports[h] = true
 	}
 }
 
-func (m *machine) portsTaken(pod *corev1.Pod) bool {
+func (m *node) portsTaken(pod *corev1.Pod) bool {
 	for _, h := range hostPorts(pod) {
 		for taken := range m.ports {
 			if taken.port == h.port && taken.protocol == h.protocol && (taken.address == "" || h.address == "" || taken.address == h.address) {

@@ -14,8 +14,8 @@ import (
 // peers counts the pods in each topology domain, for rules about other pods: affinity, anti-affinity and spread constraints.
 type peers struct {
 	j      *Judge
-	nodes  []*machine
-	index  map[*machine]int
+	nodes  []*node
+	index  map[*node]int
 	kinds  map[string]*kind
 	groups map[string]*group
 	all    []*group
@@ -71,8 +71,8 @@ type group struct {
 	owners map[string]int
 }
 
-func newPeers(j *Judge, nodes []*machine) *peers {
-	p := &peers{j: j, nodes: nodes, index: make(map[*machine]int, len(nodes)), kinds: make(map[string]*kind), groups: make(map[string]*group)}
+func newPeers(j *Judge, nodes []*node) *peers {
+	p := &peers{j: j, nodes: nodes, index: make(map[*node]int, len(nodes)), kinds: make(map[string]*kind), groups: make(map[string]*group)}
 	for i, m := range nodes {
 		p.index[m] = i
 	}
@@ -268,7 +268,7 @@ func (p *peers) matches(k *kind) []*group {
 }
 
 // refuses returns a text about the rule that keeps a pod of the kind off the node, or "" if the pod may run on the node.
-func (p *peers) refuses(k *kind, m *machine) string {
+func (p *peers) refuses(k *kind, m *node) string {
 	for _, r := range k.spreads {
 		domain, present := m.node.Labels[r.group.key]
 		if !present {
@@ -312,7 +312,7 @@ func (p *peers) refuses(k *kind, m *machine) string {
 }
 
 // place counts a pod of the kind that was bound to the node.
-func (p *peers) place(k *kind, m *machine) {
+func (p *peers) place(k *kind, m *node) {
 	for _, g := range p.matches(k) {
 		domain, present := m.node.Labels[g.key]
 		if !present || g.eligible != nil && !g.eligible[p.index[m]] {

@@ -45,7 +45,7 @@ func (g *Options) until(s *searching.Search, plan *reference.Plan) time.Time {
 			}
 		}
 	}
-	s.Types.Ledger.Turning(note)
+	s.Types.Budgets.Turning(note)
 	for i := range f.In.History {
 		note(f.In.History[i].Time)
 	}

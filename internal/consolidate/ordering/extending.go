@@ -115,7 +115,7 @@ func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]pla
 	}
 	nodes := r.Planned(mark, 0)
 	for i := range cmd.Members {
-		r.Pass.Ledger.Return(cmd.Members[i].Node)
+		r.Pass.Budgets.Return(cmd.Members[i].Node)
 	}
 	if err := r.Trial.Rollback(mark); err != nil || len(nodes) != len(good.Replacements) {
 		return nil, &decision.Block{Code: decision.BlockLater}

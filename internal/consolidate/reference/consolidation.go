@@ -17,7 +17,7 @@ func (p *Pass) multiNode(ctx context.Context, accepted []*decision.Candidate) (*
 	survey.BySavings(list)
 	var kept []*decision.Candidate
 	for _, c := range list {
-		if why := p.Ledger.Take(c, decision.ReasonUnderutilized); why != nil {
+		if why := p.Budgets.Take(c, decision.ReasonUnderutilized); why != nil {
 			p.Block(decision.MethodMultiNode, c, why)
 			continue
 		}
@@ -44,7 +44,7 @@ func (p *Pass) multiNode(ctx context.Context, accepted []*decision.Candidate) (*
 	}
 	for i, c := range kept {
 		if found == nil || i >= len(found.Members) {
-			p.Ledger.Return(c.Name)
+			p.Budgets.Return(c.Name)
 			if p.Blocks[decision.MethodMultiNode][c.Name] == nil {
 				p.Block(decision.MethodMultiNode, c, &decision.Block{Code: decision.BlockNoBatch})
 			}
@@ -83,7 +83,7 @@ func (p *Pass) singleNode(ctx context.Context, accepted []*decision.Candidate) (
 			p.unreached = poolsBeyond(turns, i)
 			return nil, nil
 		}
-		if why := p.Ledger.Blocks(c, decision.ReasonUnderutilized); why != nil {
+		if why := p.Budgets.Blocks(c, decision.ReasonUnderutilized); why != nil {
 			p.Block(decision.MethodSingleNode, c, why)
 			continue
 		}
@@ -99,7 +99,7 @@ func (p *Pass) singleNode(ctx context.Context, accepted []*decision.Candidate) (
 			p.Block(decision.MethodSingleNode, c, why)
 			continue
 		}
-		p.Ledger.Take(c, decision.ReasonUnderutilized)
+		p.Budgets.Take(c, decision.ReasonUnderutilized)
 		return cmd, nil
 	}
 	return nil, nil

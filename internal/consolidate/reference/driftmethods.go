@@ -37,7 +37,7 @@ func (p *Pass) staticDrift(accepted []*decision.Candidate) []*decision.Command {
 			p.Block(decision.MethodStaticDrift, c, why)
 			continue
 		}
-		if why := p.Ledger.Take(c, decision.ReasonDrifted); why != nil {
+		if why := p.Budgets.Take(c, decision.ReasonDrifted); why != nil {
 			p.Block(decision.MethodStaticDrift, c, why)
 			continue
 		}

@@ -12,7 +12,7 @@ func (p *Pass) emptiness(accepted []*decision.Candidate) []*decision.Command {
 	survey.BySavings(list)
 	var members []*decision.Candidate
 	for _, c := range list {
-		if why := p.Ledger.Take(c, decision.ReasonEmpty); why != nil {
+		if why := p.Budgets.Take(c, decision.ReasonEmpty); why != nil {
 			p.Block(decision.MethodEmptiness, c, why)
 			continue
 		}

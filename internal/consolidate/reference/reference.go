@@ -38,8 +38,8 @@ func (o *Options) delay(m decision.Method) time.Duration {
 // Pass is one run of the planner over a fleet.
 type Pass struct {
 	*Options
-	Fleet  *survey.Fleet
-	Ledger *survey.BudgetTracker
+	Fleet   *survey.Fleet
+	Budgets *survey.BudgetTracker
 	// Blocks are the blocks of nodes, by method and node name. The function Otherwise returns further blocks of a node. It may be nil.
 	Blocks    map[decision.Method]map[string]*decision.Block
 	Otherwise func(node string) survey.ByMethod
@@ -105,11 +105,11 @@ func (p *Pass) BlockAll(m decision.Method, batch []*decision.Candidate, tie *sur
 
 // room returns the block of the first disruption budget that does not allow the removal of the whole batch, or nil if all budgets allow it.
 func (p *Pass) room(batch []*decision.Candidate, r decision.Reason) *decision.Block {
-	return p.Ledger.BlocksAll(batch, r)
+	return p.Budgets.BlocksAll(batch, r)
 }
 
 // take reserves budget for the batch. Call room first.
-func (p *Pass) take(batch []*decision.Candidate, r decision.Reason) { p.Ledger.TakeAll(batch, r) }
+func (p *Pass) take(batch []*decision.Candidate, r decision.Reason) { p.Budgets.TakeAll(batch, r) }
 
 // Noted records in the plan that a block may end. It records either the time at which the block ends, or that the plan is waiting for its
 // end (Pass.Waiting).
@@ -202,11 +202,11 @@ func (o *Options) Begin(ctx context.Context, f *survey.Fleet) (*Pass, error) {
 	if ctx == nil {
 		return nil, option.Missing("Reference", "the context")
 	}
-	ledger, err := survey.NewBudgetTracker(f)
+	budgets, err := survey.NewBudgetTracker(f)
 	if err != nil {
 		return nil, err
 	}
-	return &Pass{Options: o, Fleet: f, Ledger: ledger, Blocks: map[decision.Method]map[string]*decision.Block{}, totals: map[v1.PoolKey]*poolTotals{}}, nil
+	return &Pass{Options: o, Fleet: f, Budgets: budgets, Blocks: map[decision.Method]map[string]*decision.Block{}, totals: map[v1.PoolKey]*poolTotals{}}, nil
 }
 
 // Plan tries the methods in their order. The first method that finds commands ends the pass.
@@ -247,5 +247,5 @@ func (o *Options) Plan(ctx context.Context, f *survey.Fleet) (*Plan, error) {
 
 // Apart returns the pass for another goroutine. It reads shared results, but does not add to them.
 func (p *Pass) Apart() *Pass {
-	return &Pass{Options: p.Options, Fleet: p.Fleet, Ledger: p.Ledger, Blocks: p.Blocks, totals: map[v1.PoolKey]*poolTotals{}}
+	return &Pass{Options: p.Options, Fleet: p.Fleet, Budgets: p.Budgets, Blocks: p.Blocks, totals: map[v1.PoolKey]*poolTotals{}}
 }

@@ -27,7 +27,7 @@ func (p *Pass) StillQualifies(cmd *decision.Command, m *decision.Member) (*decis
 	if why := p.Fleet.Accepts(c, cmd.Method); why != nil {
 		return nil, reject(decision.RejectedChurn, why)
 	}
-	if why := p.Ledger.Take(c, cmd.Reason); why != nil {
+	if why := p.Budgets.Take(c, cmd.Reason); why != nil {
 		return nil, reject(decision.RejectedBudget, why)
 	}
 	return c, nil

@@ -63,7 +63,7 @@ func (t *Trier) Admissible(r Removal) *decision.Block {
 		}
 	}
 	for _, c := range searchcontext.Existing(r.Members) {
-		if why := t.Types.Ledger.Blocks(c.Candidate, r.Method.Reason()); why != nil {
+		if why := t.Types.Budgets.Blocks(c.Candidate, r.Method.Reason()); why != nil {
 			return why
 		}
 		if limit := t.DrainLimit; limit > 0 && c.Drain > limit && !c.Due {

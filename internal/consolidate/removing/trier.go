@@ -138,7 +138,7 @@ func (t *Trier) hide(c *searchcontext.Candidate, way *trial.GangWay) (pods int, 
 
 // Take reserves disruption budget for all removed nodes. If a budget has no room for one of them, it reserves nothing.
 func (t *Trier) Take(st *Step) *decision.Block {
-	_, why := t.Types.Ledger.TakeAll(searchcontext.Surveyed(searchcontext.Existing(st.Members)), st.Method.Reason())
+	_, why := t.Types.Budgets.TakeAll(searchcontext.Surveyed(searchcontext.Existing(st.Members)), st.Method.Reason())
 	return why
 }
 

@@ -75,7 +75,7 @@ func (r *Replay) Step(ctx context.Context, cmd *decision.Command) (*decision.Com
 	var first *decision.RejectedError
 	giveUp := func() {
 		for _, c := range members {
-			r.Pass.Ledger.Return(c.Name)
+			r.Pass.Budgets.Return(c.Name)
 		}
 	}
 	for i := range cmd.Members {

@@ -25,7 +25,7 @@ func (r *Replay) saves(cmd *decision.Command, mark trial.Mark) (*decision.Reject
 		return nil, nil
 	}
 	for i := range cmd.Members {
-		r.Pass.Ledger.Return(cmd.Members[i].Node)
+		r.Pass.Budgets.Return(cmd.Members[i].Node)
 	}
 	if err := r.Trial.Rollback(mark); err != nil {
 		return nil, err

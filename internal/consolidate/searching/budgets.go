@@ -24,7 +24,7 @@ func (p *Planner) withinBudgets(ctx context.Context, best *Search) (*Search, err
 	for _, st := range list {
 		free, begun := st, st
 		free.prepare = func(_ context.Context, s *Search) error {
-			s.Types.Ledger = s.Types.Ledger.Unbound()
+			s.Types.Budgets = s.Types.Budgets.Unbound()
 			return nil
 		}
 		unbound, err := p.search(ctx, free)
@@ -66,7 +66,7 @@ func (s *Search) takeBest(ctx context.Context, steps []*removing.Step) error {
 		}
 		c := knapsack.Choice{Value: st.Value}
 		for _, m := range st.Members {
-			for _, d := range s.Types.Ledger.Draws(m.State, st.Method.Reason()) {
+			for _, d := range s.Types.Budgets.Draws(m.State, st.Method.Reason()) {
 				at, known := index[d.Budget]
 				if !known {
 					at = len(budgets)
@@ -82,7 +82,7 @@ func (s *Search) takeBest(ctx context.Context, steps []*removing.Step) error {
 	}
 	room := make([]int64, len(budgets))
 	for i, budget := range budgets {
-		room[i] = s.Types.Ledger.Room(budget)
+		room[i] = s.Types.Budgets.Room(budget)
 	}
 	for i := range list {
 		list[i].Takes = append(list[i].Takes, make([]int64, len(budgets)-len(list[i].Takes))...)

@@ -25,7 +25,7 @@ import (
 // compared by content.
 type Sighting struct {
 	Snapshot   *planning.Snapshot
-	machines   []cluster.NodeState
+	states     []cluster.NodeState
 	candidates []*decision.Candidate
 	blocked    map[string]*decision.Block
 	executing  map[string]string
@@ -40,7 +40,7 @@ type Sighting struct {
 // See makes a Sighting of the present fleet.
 func See(f *survey.Fleet) Sighting {
 	out := Sighting{
-		Snapshot: f.In.View.Snapshot, machines: f.In.View.Nodes, candidates: f.Candidates, blocked: f.Blocked,
+		Snapshot: f.In.View.Snapshot, states: f.In.View.Nodes, candidates: f.Candidates, blocked: f.Blocked,
 		executing: maps.Clone(f.In.Executing), buffered: maps.Clone(f.In.Buffered), budgets: slices.Clone(f.In.Budgets), history: slices.Clone(f.In.History),
 		backOff: f.In.BackOff.Remembered(), refusals: f.In.Refusals.Remembered(),
 	}
@@ -51,13 +51,13 @@ func See(f *survey.Fleet) Sighting {
 // Same reports whether both fleets must have the same plan, apart from effects of time. For effects of time, see Options.until of package
 // global.
 func (s *Sighting) Same(o *Sighting) bool {
-	if len(s.machines) != len(o.machines) || !s.SameWorld(o) || !s.sameBounds(o) || !s.sameCandidates(o) {
+	if len(s.states) != len(o.states) || !s.SameWorld(o) || !s.sameBounds(o) || !s.sameCandidates(o) {
 		return false
 	}
-	for i := range s.machines {
-		if !sameMachine(&s.machines[i], &o.machines[i]) || !sameClaim(s.machines[i].Claim, o.machines[i].Claim) ||
-			!s.machines[i].LastPodEvent.Equal(o.machines[i].LastPodEvent) || s.machines[i].ProviderID != o.machines[i].ProviderID ||
-			!s.machines[i].NominatedUntil.Equal(o.machines[i].NominatedUntil) || !sameNode(&s.Snapshot.Nodes[i], &o.Snapshot.Nodes[i]) {
+	for i := range s.states {
+		if !sameState(&s.states[i], &o.states[i]) || !sameClaim(s.states[i].Claim, o.states[i].Claim) ||
+			!s.states[i].LastPodEvent.Equal(o.states[i].LastPodEvent) || s.states[i].ProviderID != o.states[i].ProviderID ||
+			!s.states[i].NominatedUntil.Equal(o.states[i].NominatedUntil) || !sameNode(&s.Snapshot.Nodes[i], &o.Snapshot.Nodes[i]) {
 			return false
 		}
 	}
@@ -112,9 +112,9 @@ func sameMeta(a, b *metav1.ObjectMeta) bool {
 	return Equal(x, y)
 }
 
-// sameMachine compares the properties of a node that planners use, without the details of its claim and without properties that depend on
+// sameState compares the properties of a node that planners use, without the details of its claim and without properties that depend on
 // the time.
-func sameMachine(a, b *cluster.NodeState) bool {
+func sameState(a, b *cluster.NodeState) bool {
 	return a.Name == b.Name && a.Pool == b.Pool && a.Phase == b.Phase && a.Marked == b.Marked && a.Leaving == b.Leaving &&
 		(a.Claim == nil) == (b.Claim == nil) && sameObject(a.Node, b.Node) && samePods(a.Pods, b.Pods)
 }
@@ -168,15 +168,15 @@ func samePod(a, b *corev1.Pod) bool {
 
 // Changed returns the nodes that are new or have changed, by name.
 func (s *Sighting) Changed(o *Sighting) map[string]bool {
-	at := make(map[string]int, len(s.machines))
-	for i := range s.machines {
-		at[s.machines[i].Name] = i
+	at := make(map[string]int, len(s.states))
+	for i := range s.states {
+		at[s.states[i].Name] = i
 	}
 	out := map[string]bool{}
-	for i := range o.machines {
-		m := &o.machines[i]
+	for i := range o.states {
+		m := &o.states[i]
 		k, known := at[m.Name]
-		if !known || !sameMachine(&s.machines[k], m) || !sameNode(&s.Snapshot.Nodes[k], &o.Snapshot.Nodes[i]) {
+		if !known || !sameState(&s.states[k], m) || !sameNode(&s.Snapshot.Nodes[k], &o.Snapshot.Nodes[i]) {
 			out[m.Name] = true
 		}
 	}

@@ -77,12 +77,12 @@ func (c *Cluster) dump() {
 		}
 	}
 	if c.Cloud != nil {
-		machines := c.Cloud.Instances()
-		all["machines"] = machines
-		for _, m := range machines[:min(len(machines), dumpNodes)] {
+		instances := c.Cloud.Instances()
+		all["instances"] = instances
+		for _, m := range instances[:min(len(instances), dumpNodes)] {
 			fmt.Fprintf(&b, "  instance %s: %s, node %s, %v\n", m.ProviderID, m.Phase, m.NodeName, m.Offering)
 		}
-		fmt.Fprintf(&b, "  instances: %d\n", len(machines))
+		fmt.Fprintf(&b, "  instances: %d\n", len(instances))
 	}
 	c.dumpEvents(ctx, &b, all)
 	c.t.Log(b.String())

@@ -172,8 +172,8 @@ func (c *Cluster) Empty() Condition {
 		if err != nil {
 			return false, err.Error()
 		}
-		nodes, machines := c.Nodes(), c.Cloud.Instances()
-		return len(nodes)+len(claims)+len(machines) == 0, fmt.Sprintf("%d nodes, %d nodeclaims, %d instances", len(nodes), len(claims), len(machines))
+		nodes, instances := c.Nodes(), c.Cloud.Instances()
+		return len(nodes)+len(claims)+len(instances) == 0, fmt.Sprintf("%d nodes, %d nodeclaims, %d instances", len(nodes), len(claims), len(instances))
 	}
 }
 
@@ -185,21 +185,21 @@ func (c *Cluster) Settled(n int) Condition {
 		if err != nil {
 			return false, err.Error()
 		}
-		nodes, machines := map[string]int{}, map[string]int{}
+		nodes, instances := map[string]int{}, map[string]int{}
 		for _, node := range c.Nodes() {
 			nodes[node.Spec.ProviderID]++
 		}
-		for _, machine := range c.Cloud.Instances() {
-			machines[machine.ProviderID]++
+		for _, instance := range c.Cloud.Instances() {
+			instances[instance.ProviderID]++
 		}
-		seen := fmt.Sprintf("%d nodes, %d nodeclaims, %d instances", len(nodes), len(claims), len(machines))
-		if len(claims) != len(machines) || len(nodes) != len(machines) || n >= 0 && len(claims) != n {
+		seen := fmt.Sprintf("%d nodes, %d nodeclaims, %d instances", len(nodes), len(claims), len(instances))
+		if len(claims) != len(instances) || len(nodes) != len(instances) || n >= 0 && len(claims) != n {
 			return false, seen
 		}
 		for i := range claims {
 			id := claims[i].Status.ProviderID
-			if nodes[id] != 1 || machines[id] != 1 {
-				return false, fmt.Sprintf("%s; nodeclaim %s has provider ID %q with %d nodes and %d instances", seen, claims[i].Name, id, nodes[id], machines[id])
+			if nodes[id] != 1 || instances[id] != 1 {
+				return false, fmt.Sprintf("%s; nodeclaim %s has provider ID %q with %d nodes and %d instances", seen, claims[i].Name, id, nodes[id], instances[id])
 			}
 		}
 		return true, seen

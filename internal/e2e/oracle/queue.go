@@ -123,7 +123,7 @@ func priorityOf(pod *corev1.Pod) int32 {
 // takers returns the nodes that all plugins accept for the pod, in the order of the cluster. Manually created volumes exist for the planned
 // node.
 func (s *stage) takers(ctx context.Context, pod *corev1.Pod, planned string) ([]string, error) {
-	if _, isNew := s.machines[planned]; isNew {
+	if _, isNew := s.options[planned]; isNew {
 		if err := s.judge.supplyVolumes(pod, planned); err != nil {
 			return nil, err
 		}

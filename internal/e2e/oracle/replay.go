@@ -15,8 +15,8 @@ type Refusal struct {
 	Pod scheduling.PodKey
 	// Node is the promised node: the name of a node of the snapshot or of a planned node.
 	Node string
-	// Machine is the option with which the planned node was created. It is empty for a node of the snapshot.
-	Machine string
+	// Option is the option with which the planned node was created. It is empty for a node of the snapshot.
+	Option string
 	// Plugin is the plugin of kube-scheduler that refuses the pod.
 	Plugin string
 	// Message is the message of this plugin.
@@ -26,8 +26,8 @@ type Refusal struct {
 // String returns the refusal as a sentence.
 func (r Refusal) String() string {
 	where := r.Node
-	if r.Machine != "" {
-		where += " (" + r.Machine + ")"
+	if r.Option != "" {
+		where += " (" + r.Option + ")"
 	}
 	return fmt.Sprintf("%s refuses pod %s on %s: %s", r.Plugin, r.Pod, where, r.Message)
 }
@@ -54,9 +54,9 @@ type stage struct {
 	plan     *scheduling.Plan
 	judge    *judge
 	pods     map[scheduling.PodKey]*corev1.Pod
-	// machines has the option with which each planned node was created, by the node's name.
-	machines map[string]Option
-	close    context.CancelFunc
+	// options has the option with which each planned node was created, by the node's name.
+	options map[string]Option
+	close   context.CancelFunc
 }
 
 func newStage(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduling.Plan, choice Choice) (_ *stage, err error) {
@@ -71,7 +71,7 @@ func newStage(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduli
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{snapshot: snapshot, stock: newStock(snapshot), plan: plan, judge: j, pods: podsOf(snapshot), machines: map[string]Option{}, close: cancel}
+	s := &stage{snapshot: snapshot, stock: newStock(snapshot), plan: plan, judge: j, pods: podsOf(snapshot), options: map[string]Option{}, close: cancel}
 	if err := j.addObjects(snapshot); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func newStage(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduli
 		return nil, fmt.Errorf("the choice is for %d nodes, the plan has %d: take it from Choices of the same plan", len(choice.Options), len(plan.NewNodes))
 	}
 	for i := range plan.NewNodes {
-		if err := s.addMachine(&plan.NewNodes[i], choice.Options[i], choice.Label); err != nil {
+		if err := s.addPlannedNode(&plan.NewNodes[i], choice.Options[i], choice.Label); err != nil {
 			return nil, err
 		}
 	}
@@ -113,7 +113,7 @@ func (s *stage) play(ctx context.Context) ([]Refusal, error) {
 			return nil, err
 		}
 		for _, v := range verdicts {
-			refusals = append(refusals, Refusal{Pod: p.pod, Node: p.node, Machine: s.machines[p.node].String(), Plugin: v.plugin, Message: v.message})
+			refusals = append(refusals, Refusal{Pod: p.pod, Node: p.node, Option: s.options[p.node].String(), Plugin: v.plugin, Message: v.message})
 		}
 	}
 	return refusals, nil
@@ -121,7 +121,7 @@ func (s *stage) play(ctx context.Context) ([]Refusal, error) {
 
 // tryBind binds the pod if all plugins accept it on the node. Otherwise it returns the verdicts of the plugins that refuse it.
 func (s *stage) tryBind(ctx context.Context, pod *corev1.Pod, node string) ([]verdict, error) {
-	if _, planned := s.machines[node]; planned {
+	if _, planned := s.options[node]; planned {
 		if err := s.judge.supplyVolumes(pod, node); err != nil {
 			return nil, err
 		}

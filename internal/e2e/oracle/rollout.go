@@ -39,7 +39,7 @@ func Rollout(ctx context.Context, snapshot *scheduling.Snapshot, commands []*dis
 				continue // it belongs to a static pool, and no pods are planned for it
 			}
 			node := &plan.NewNodes[launched]
-			if err := s.addMachine(node, choice.Options[launched], choice.Label); err != nil {
+			if err := s.addPlannedNode(node, choice.Options[launched], choice.Label); err != nil {
 				return nil, err
 			}
 			launched++
@@ -165,7 +165,7 @@ func (s *stage) keep(ctx context.Context, promises []placement) ([]Refusal, erro
 			}
 			next = append(next, p)
 			for _, v := range verdicts {
-				refusals = append(refusals, Refusal{Pod: p.pod, Node: p.node, Machine: s.machines[p.node].String(), Plugin: v.plugin, Message: v.message})
+				refusals = append(refusals, Refusal{Pod: p.pod, Node: p.node, Option: s.options[p.node].String(), Plugin: v.plugin, Message: v.message})
 			}
 		}
 		if len(next) == len(left) {

@@ -21,7 +21,7 @@ type promise struct {
 	pod      *corev1.Pod
 	// One of them is set: where it goes.
 	node    *scheduling.Node
-	machine *scheduling.NewNode
+	planned *scheduling.NewNode
 }
 
 // trait is something about a promise that kube-scheduler, or whoever launches nodes, has a say in. A run in which
@@ -34,7 +34,7 @@ type trait struct {
 func traits() []trait {
 	out := []trait{
 		{"existing node", func(p *promise) bool { return p.node != nil }},
-		{"new node", func(p *promise) bool { return p.machine != nil }},
+		{"new node", func(p *promise) bool { return p.planned != nil }},
 		{"node selector", func(p *promise) bool { return p.pod.Spec.NodeSelector != nil }},
 		{"several required terms", func(p *promise) bool { return len(requiredTerms(p.pod)) > 1 }},
 		{"several required terms and spread", func(p *promise) bool {
@@ -49,14 +49,14 @@ func traits() []trait {
 		}},
 		{"preferences ignored", func(p *promise) bool { return p.query.Preferences == scheduling.PreferencesIgnore }},
 		{"toleration", func(p *promise) bool { return len(p.pod.Spec.Tolerations) > 0 }},
-		{"pool taint", func(p *promise) bool { return len(p.pool().Spec.Template.Spec.Taints) > 0 && p.machine != nil }},
-		{"startup taint", func(p *promise) bool { return len(p.pool().Spec.Template.Spec.StartupTaints) > 0 && p.machine != nil }},
-		{"limits", func(p *promise) bool { return len(p.pool().Spec.Limits) > 0 && p.machine != nil }},
+		{"pool taint", func(p *promise) bool { return len(p.pool().Spec.Template.Spec.Taints) > 0 && p.planned != nil }},
+		{"startup taint", func(p *promise) bool { return len(p.pool().Spec.Template.Spec.StartupTaints) > 0 && p.planned != nil }},
+		{"limits", func(p *promise) bool { return len(p.pool().Spec.Limits) > 0 && p.planned != nil }},
 		{"priority", func(p *promise) bool { return p.pod.Spec.Priority != nil && !buffers.IsPlaceholder(p.pod) }},
 		{"init container", func(p *promise) bool { return len(p.pod.Spec.InitContainers) > 0 }},
 		{"overhead", func(p *promise) bool { return len(p.pod.Spec.Overhead) > 0 }},
 		{"extended resource", func(p *promise) bool { return asks(p.pod, "example.com/gpu") }},
-		{"daemon sets", func(p *promise) bool { return len(p.snapshot.DaemonSets) > 0 && p.machine != nil }},
+		{"daemon sets", func(p *promise) bool { return len(p.snapshot.DaemonSets) > 0 && p.planned != nil }},
 		{"host port", func(p *promise) bool { return len(p.pod.Spec.Containers[0].Ports) > 0 }},
 
 		{"spread by zone", spreadOver(corev1.LabelTopologyZone)},
@@ -92,7 +92,7 @@ func traits() []trait {
 			return c.Spec.VolumeName == "" && *c.Spec.StorageClassName != "by-hand"
 		})},
 		{"volume made by hand on a new node", claim(func(p *promise, c *corev1.PersistentVolumeClaim) bool {
-			return c.Spec.VolumeName == "" && *c.Spec.StorageClassName == "by-hand" && p.machine != nil
+			return c.Spec.VolumeName == "" && *c.Spec.StorageClassName == "by-hand" && p.planned != nil
 		})},
 		{"volume made by hand on a node", claim(func(p *promise, c *corev1.PersistentVolumeClaim) bool {
 			return c.Spec.VolumeName == "" && *c.Spec.StorageClassName == "by-hand" && p.node != nil
@@ -107,23 +107,23 @@ func traits() []trait {
 			return buffers.IsPlaceholder(p.pod) && slices.ContainsFunc(p.snapshot.Pods, func(o *corev1.Pod) bool { return o.Labels["app"] == p.pod.Labels["app"] })
 		}},
 		{"reserved node", func(p *promise) bool {
-			return p.machine != nil && p.machine.InstanceTypes[0].CapacityType == v1.CapacityTypeReserved
+			return p.planned != nil && p.planned.InstanceTypes[0].CapacityType == v1.CapacityTypeReserved
 		}},
 		{"reserved node, strictly", func(p *promise) bool {
-			return p.query.Reserved == scheduling.ReservedStrict && p.machine != nil && p.machine.InstanceTypes[0].CapacityType == v1.CapacityTypeReserved
+			return p.query.Reserved == scheduling.ReservedStrict && p.planned != nil && p.planned.InstanceTypes[0].CapacityType == v1.CapacityTypeReserved
 		}},
 		{"bought for want of a reservation", func(p *promise) bool {
-			return p.query.Reserved != scheduling.ReservedStrict && p.machine != nil && p.machine.InstanceTypes[0].CapacityType != v1.CapacityTypeReserved
+			return p.query.Reserved != scheduling.ReservedStrict && p.planned != nil && p.planned.InstanceTypes[0].CapacityType != v1.CapacityTypeReserved
 		}},
-		{"min values met", func(p *promise) bool { return p.machine != nil && p.minValues() && !p.machine.MinValuesRelaxed }},
-		{"min values relaxed", func(p *promise) bool { return p.machine != nil && p.machine.MinValuesRelaxed }},
-		{"overlay", func(p *promise) bool { return p.machine != nil && len(p.snapshot.NodeOverlays) > 0 }},
-		{"resource of an overlay", func(p *promise) bool { return p.machine != nil && asks(p.pod, "example.com/extra") }},
+		{"min values met", func(p *promise) bool { return p.planned != nil && p.minValues() && !p.planned.MinValuesRelaxed }},
+		{"min values relaxed", func(p *promise) bool { return p.planned != nil && p.planned.MinValuesRelaxed }},
+		{"overlay", func(p *promise) bool { return p.planned != nil && len(p.snapshot.NodeOverlays) > 0 }},
+		{"resource of an overlay", func(p *promise) bool { return p.planned != nil && asks(p.pod, "example.com/extra") }},
 		{"node of a static pool", func(p *promise) bool { return p.node != nil && p.pool().Spec.Replicas != nil }},
-		{"node with few slots for pods", func(p *promise) bool { return p.machine != nil && few(p.machine.Allocatable) }},
+		{"node with few slots for pods", func(p *promise) bool { return p.planned != nil && few(p.planned.Allocatable) }},
 		{"odd amount of memory", func(p *promise) bool {
 			q := p.allocatable()[corev1.ResourceMemory]
-			return p.machine != nil && q.Value()%1024 != 0
+			return p.planned != nil && q.Value()%1024 != 0
 		}},
 
 		{"foreign node", func(p *promise) bool { return p.node != nil && p.node.Claim == nil }},
@@ -160,9 +160,9 @@ func traitsOf(s *scheduling.Snapshot, q scheduling.Query, plan *scheduling.Plan)
 		}
 	}
 	out := map[string]int{}
-	look := func(keys []scheduling.PodKey, node *scheduling.Node, machine *scheduling.NewNode) {
+	look := func(keys []scheduling.PodKey, node *scheduling.Node, planned *scheduling.NewNode) {
 		for _, key := range keys {
-			p := &promise{s, q, pods[key], node, machine}
+			p := &promise{s, q, pods[key], node, planned}
 			for _, t := range traits() {
 				if out[t.name] == 0 && t.has(p) {
 					out[t.name] = 1
@@ -198,8 +198,8 @@ func (c *tally) checkTraits(t *testing.T, features []snapshots.Feature) {
 // pool is the one of the node or node; an empty one if it has none.
 func (p *promise) pool() *v1.NodePool {
 	name := ""
-	if p.machine != nil {
-		name = p.machine.Pool.Name
+	if p.planned != nil {
+		name = p.planned.Pool.Name
 	} else {
 		name = p.node.Pool.Name
 	}
@@ -212,10 +212,10 @@ func (p *promise) pool() *v1.NodePool {
 }
 
 func (p *promise) allocatable() corev1.ResourceList {
-	if p.machine == nil {
+	if p.planned == nil {
 		return nil
 	}
-	return p.machine.Allocatable
+	return p.planned.Allocatable
 }
 
 func (p *promise) minValues() bool {

@@ -222,11 +222,11 @@ func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 	if !known {
 		mc := state.Node{Pool: q.at, Row: int32(cand.row), Slot: site.slot, Labels: q.assigned[cand.assign].Labels, Used: x.c.Requests}
 		rows, slots := q.rows.Clone(), q.slots.Clone()
-		var stakes []*topology.Groups
+		var groups []*topology.Groups
 		if x.c.Topology != nil {
-			stakes = []*topology.Groups{x.c.Topology}
+			groups = []*topology.Groups{x.c.Topology}
 		}
-		newnodes.Of(x.t).KeepAlike(&mc, rows, slots, stakes)
+		newnodes.Of(x.t).KeepAlike(&mc, rows, slots, groups)
 		if ok = q.p.VariedFor(mc.Row, x.c.Requests, rows, slots); !ok {
 			if x.lean == nil {
 				x.lean = map[varietySite][]int{}

@@ -41,9 +41,9 @@ func (l *Cluster) Count(reachable func(shape int32, key int) []int32) *topology.
 	s := topology.NewState(l.Rules, l.Keys, reachable, len(l.Nodes))
 	ruledDaemons := slices.ContainsFunc(l.DaemonSets, func(d daemonset.Set) bool { return l.Classes[d.Class].Topology != nil })
 	c := topology.NewHostCounter(s)
-	stakes := make([]*topology.Groups, len(l.Classes))
+	groups := make([]*topology.Groups, len(l.Classes))
 	for i, class := range l.Classes {
-		stakes[i] = class.Topology
+		groups[i] = class.Topology
 	}
 	// The list first has the number, counted from 1, of the first node of each group, and more has the number of the group's further nodes.
 	// The nodes of a group are equal.
@@ -65,9 +65,9 @@ func (l *Cluster) Count(reachable func(shape int32, key int) []int32) *topology.
 		c.Begin(int32(i))
 		for k := range n.Bound {
 			p := &n.Bound[k]
-			if o := stakes[p.Class]; o != nil {
+			if o := groups[p.Class]; o != nil {
 				if p.Terminating {
-					o = StakeOfBound(l.Rules, *p, o)
+					o = GroupsOfBound(l.Rules, *p, o)
 				}
 				c.Add(o)
 			}
@@ -89,9 +89,9 @@ func (l *Cluster) Count(reachable func(shape int32, key int) []int32) *topology.
 	return s
 }
 
-// StakeOfBound returns those topology groups in o of a bound pod that count for other pods. As in kube-scheduler, a terminating pod no
+// GroupsOfBound returns those topology groups in o of a bound pod that count for other pods. As in kube-scheduler, a terminating pod no
 // longer counts for spreads, but its affinity and anti-affinity count until it is gone.
-func StakeOfBound(rules []topology.Group, p existing.Pod, o *topology.Groups) *topology.Groups {
+func GroupsOfBound(rules []topology.Group, p existing.Pod, o *topology.Groups) *topology.Groups {
 	if o == nil || !p.Terminating {
 		return o
 	}

@@ -42,14 +42,14 @@ func pool() *nodepool.Pool {
 func cluster() *layout.Cluster {
 	p := pool()
 	n := p.ProfileOf(match.Needs{requirements.In(zone, "b")})
-	stake := &topology.Groups{Owns: []int32{0}, In: []int32{0}}
+	groups := &topology.Groups{Owns: []int32{0}, In: []int32{0}}
 	in := func(z string) existing.Group {
 		return existing.Group{Labels: requirements.NewSet(requirements.In(zone, z))}
 	}
 	return &layout.Cluster{
 		Rules: []topology.Group{{Kind: topology.Spread, Hard: true, At: 0, Key: zone, Labels: []string{zone}, MaxSkew: 1}},
 		Keys:  []string{zone}, Pools: []*nodepool.Pool{p},
-		Classes: []*podclass.Class{{Topology: stake}, {}},
+		Classes: []*podclass.Class{{Topology: groups}, {}},
 		Shapes:  []*podclass.Shape{{Demands: []podclass.Stage{{Uses: []podclass.Use{{Pool: 0, Profile: int32(n)}}}}}},
 		Nodes: []existing.Node{
 			{Name: "m", Group: 1, Source: &planning.Node{}},

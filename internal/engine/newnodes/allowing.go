@@ -40,11 +40,11 @@ func (t NewNodes) narrowed(mc *state.Node, loads []state.Binding, wider bool) (r
 	p := m.Pools[mc.Pool]
 	rows, slots = p.Rows.Clone(), p.Slots.Clone()
 	claim = p.Template.Merge(mc.Labels)
-	var stakes []*topology.Groups
+	var ofClasses []*topology.Groups
 	var seen []int32
 	for _, b := range loads {
-		if o := m.Classes[b.Class].Topology; o != nil && !slices.Contains(stakes, o) {
-			stakes = append(stakes, o)
+		if o := m.Classes[b.Class].Topology; o != nil && !slices.Contains(ofClasses, o) {
+			ofClasses = append(ofClasses, o)
 		}
 		if slices.Contains(seen, b.Stage) {
 			continue
@@ -56,10 +56,10 @@ func (t NewNodes) narrowed(mc *state.Node, loads []state.Binding, wider bool) (r
 		claim = claim.Merge(f.Demand.Set())
 	}
 	if wider {
-		t.keepNoticed(mc, rows, slots, t.boundBy(t.withResidents(mc, stakes)), true)
+		t.keepNoticed(mc, rows, slots, t.boundBy(t.withResidents(mc, ofClasses)), true)
 		return rows, slots, claim
 	}
-	claim = claim.Merge(t.KeepAlike(mc, rows, slots, stakes))
+	claim = claim.Merge(t.KeepAlike(mc, rows, slots, ofClasses))
 	decided := stayOut(m, mc, claim)
 	if len(p.Variety) == 0 {
 		for r := range decided.All {
@@ -73,10 +73,10 @@ func (t NewNodes) narrowed(mc *state.Node, loads []state.Binding, wider bool) (r
 // use the reservation of mc or, if mc uses none, no reservation. If rules could depend on pods with these topology groups, they are also in
 // the same domains. It returns label requirements that express this. If the remaining nodes don't meet the pool's minValues, preferences of
 // pods are ignored.
-func (t NewNodes) KeepAlike(mc *state.Node, rows, slots bitset.Set, stakes []*topology.Groups) (claim requirements.Set) {
+func (t NewNodes) KeepAlike(mc *state.Node, rows, slots bitset.Set, ofClasses []*topology.Groups) (claim requirements.Set) {
 	m := t.M
 	p := m.Pools[mc.Pool]
-	groups := t.withResidents(mc, stakes)
+	groups := t.withResidents(mc, ofClasses)
 	all := NoticedBy(m, groups, true)
 	if len(p.Variety) == 0 {
 		return t.keepNoticed(mc, rows, slots, all, false)

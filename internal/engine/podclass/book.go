@@ -29,17 +29,17 @@ func NewBook(r *Reader, rules *topology.Index) *Book {
 // topology.Index.Remember.
 func (b *Book) ClassOf(p *likeness.Pattern, w *likeness.Writer) int32 {
 	pod := p.First
-	text, stake, ruleErr := Text(b.Rules, b.Devices, p, w)
+	text, groups, ruleErr := Text(b.Rules, b.Devices, p, w)
 	if n, ok := b.ClassIndex[string(text)]; ok {
 		if c := b.Classes[n]; likeness.Compare(pod, c.Sample) < 0 {
 			c.Sample = pod
 		}
 		return n
 	}
-	k := NewKind(pod, w, stake, p.Placeholder, ruleErr)
+	k := NewKind(pod, w, groups, p.Placeholder, ruleErr)
 	c := k.NewClass()
-	if !stake.Empty() {
-		c.Topology = &topology.Groups{Owns: stake.Owns, In: stake.In}
+	if !groups.Empty() {
+		c.Topology = &topology.Groups{Owns: groups.Owns, In: groups.In}
 	}
 	at := int32(len(b.Classes))
 	b.Classes, b.Kinds = append(b.Classes, c), append(b.Kinds, k)

@@ -14,10 +14,10 @@ import (
 // class is added or removed. A kind keeps its number as long as it has pods.
 type Kind struct {
 	// Text is the class text in which topology groups have the numbers of the topology index that package updating keeps. These numbers are
-	// the part from stakeAt to stakeEnd. The part from shapeFrom to shapeTo identifies the shape.
-	Text               string
-	stakeAt, stakeEnd  int
-	shapeFrom, shapeTo int
+	// the part from groupsAt to groupsEnd. The part from shapeFrom to shapeTo identifies the shape.
+	Text                string
+	groupsAt, groupsEnd int
+	shapeFrom, shapeTo  int
 	// Owns and In are the kind's topology groups, as ascending numbers of the same index.
 	Owns, In []int32
 	// Members is the number of the kind's pods, pending and bound, plus the number of DaemonSets that it represents. A kind with no members
@@ -36,10 +36,10 @@ type Kind struct {
 }
 
 // NewKind returns the kind of the pod whose class text was just written.
-func NewKind(pod *corev1.Pod, w *likeness.Writer, stake topology.Groups, placeholder bool, ruleErr error) Kind {
+func NewKind(pod *corev1.Pod, w *likeness.Writer, groups topology.Groups, placeholder bool, ruleErr error) Kind {
 	k := Kind{
-		Text: string(w.Buf), stakeAt: w.GroupsAt, stakeEnd: w.GroupsEnd, shapeFrom: w.ShapeAt, shapeTo: w.ShapeEnd,
-		Owns: stake.Owns, In: stake.In, Sample: pod, requests: slices.Clone(w.Requests), ruleErr: ruleErr,
+		Text: string(w.Buf), groupsAt: w.GroupsAt, groupsEnd: w.GroupsEnd, shapeFrom: w.ShapeAt, shapeTo: w.ShapeEnd,
+		Owns: groups.Owns, In: groups.In, Sample: pod, requests: slices.Clone(w.Requests), ruleErr: ruleErr,
 		placeholder: placeholder, Claims: likeness.UsesClaims(pod),
 	}
 	if match.Preferring(&pod.Spec) {
@@ -68,33 +68,33 @@ func (k *Kind) NewClass() *Class {
 	return c
 }
 
-// Restake replaces the kind's groups In, the topology groups that count its pods, and updates the text.
-func (k *Kind) Restake(in []int32) {
-	stake := topology.Groups{Owns: k.Owns, In: in}
+// Regroup replaces the kind's groups In, the topology groups that count its pods, and updates the text.
+func (k *Kind) Regroup(in []int32) {
+	groups := topology.Groups{Owns: k.Owns, In: in}
 	var w likeness.Writer
-	w.Buf = []byte(k.Text[:k.stakeAt])
-	if !stake.Empty() {
-		w.WriteGroups(&stake)
+	w.Buf = []byte(k.Text[:k.groupsAt])
+	if !groups.Empty() {
+		w.WriteGroups(&groups)
 	}
 	end := len(w.Buf)
-	k.Text = string(w.Buf) + k.Text[k.stakeEnd:]
-	k.stakeEnd, k.In = end, in
+	k.Text = string(w.Buf) + k.Text[k.groupsEnd:]
+	k.groupsEnd, k.In = end, in
 }
 
 // SortedBy returns the kind's class text with other numbers of topology groups: number[g] replaces the number g.
 func (k *Kind) SortedBy(number []int32) string {
-	if k.stakeAt == k.stakeEnd {
+	if k.groupsAt == k.groupsEnd {
 		return k.Text
 	}
-	stake := k.Stake(number)
+	groups := k.Renumbered(number)
 	var w likeness.Writer
-	w.Buf = append(make([]byte, 0, len(k.Text)+8), k.Text[:k.stakeAt]...)
-	w.WriteGroups(&stake)
-	return string(w.Buf) + k.Text[k.stakeEnd:]
+	w.Buf = append(make([]byte, 0, len(k.Text)+8), k.Text[:k.groupsAt]...)
+	w.WriteGroups(&groups)
+	return string(w.Buf) + k.Text[k.groupsEnd:]
 }
 
-// Stake returns the kind's topology groups with other numbers: number[g] replaces the number g.
-func (k *Kind) Stake(number []int32) topology.Groups {
+// Renumbered returns the kind's topology groups with other numbers: number[g] replaces the number g.
+func (k *Kind) Renumbered(number []int32) topology.Groups {
 	renumbered := func(list []int32) []int32 {
 		if list == nil {
 			return nil

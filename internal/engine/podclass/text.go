@@ -6,15 +6,15 @@ import (
 )
 
 // Text returns the text that identifies the class of the pattern's pods, valid until the next call, and the data from which it was made.
-func Text(x *topology.Index, d Devices, p *likeness.Pattern, w *likeness.Writer) (text []byte, stake topology.Groups, ruleErr error) {
+func Text(x *topology.Index, d Devices, p *likeness.Pattern, w *likeness.Writer) (text []byte, groups topology.Groups, ruleErr error) {
 	pod := p.First
 	text = w.Write(pod)
 	w.GroupsAt = len(text)
-	if stake, ruleErr = stakeOf(x, p); p.Refused != nil {
+	if groups, ruleErr = groupsOf(x, p); p.Refused != nil {
 		ruleErr = p.Refused
 	}
-	if !stake.Empty() {
-		text = w.WriteGroups(&stake)
+	if !groups.Empty() {
+		text = w.WriteGroups(&groups)
 	}
 	w.GroupsEnd = len(text)
 	if d != nil && likeness.ClaimsDevices(&pod.Spec) {
@@ -28,12 +28,12 @@ func Text(x *topology.Index, d Devices, p *likeness.Pattern, w *likeness.Writer)
 		text = append(text, ruleErr.Error()...)
 		w.Buf = text
 	}
-	return text, stake, ruleErr
+	return text, groups, ruleErr
 }
 
-// stakeOf returns the topology groups of the pattern's pods. The position of the pods' own rules must be known from
+// groupsOf returns the topology groups of the pattern's pods. The position of the pods' own rules must be known from
 // topology.Index.Remember.
-func stakeOf(x *topology.Index, p *likeness.Pattern) (topology.Groups, error) {
+func groupsOf(x *topology.Index, p *likeness.Pattern) (topology.Groups, error) {
 	if len(x.Groups) == 0 && p.Rules == topology.NoRules {
 		return topology.Groups{}, nil
 	}

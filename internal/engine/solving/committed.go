@@ -67,7 +67,7 @@ func (t Solving) packBy(ctx context.Context, p *offers.Choice, v *pricing.Values
 func (t Solving) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.Values, c *pricing.CommittedValues) []int {
 	sold := *p
 	sold.Problem = *c.P
-	g := newLedger(t.Trial, &sold)
+	g := newAccount(t.Trial, &sold)
 	for i := range t.S.Planned {
 		// Subtract the amounts of commitments that the nodes planned so far use.
 		if mc := &t.S.Planned[i]; mc.Commitment > 0 && !mc.Empty() {

@@ -21,7 +21,7 @@ type packings struct{ Solving }
 func (t packings) pack(ctx context.Context, p *offers.Choice, v *pricing.Values) (packed *filling.Bins, left []int) {
 	var g filling.Gate
 	if t.gated(p) {
-		g = newLedger(t.Trial, p)
+		g = newAccount(t.Trial, p)
 	}
 	k := filling.NewPacker(filling.NewTask(&p.Problem, v, hostRules(t.M)), g)
 	packed = k.First(ctx)

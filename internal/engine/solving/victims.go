@@ -227,7 +227,7 @@ func (e *preemptor) shift(node int32, k int, sign int32) {
 	p := e.t.M.Nodes[node].Bound[k]
 	resources.AddScaled(e.t.S.Room.Of(node), e.t.M.Classes[p.Class].Unshared(), -int64(sign))
 	if e.t.S.Topology != nil {
-		e.t.S.Topology.Place(layout.StakeOfBound(e.t.M.Topology, p, e.t.M.Classes[p.Class].Topology), node, sign)
+		e.t.S.Topology.Place(layout.GroupsOfBound(e.t.M.Topology, p, e.t.M.Classes[p.Class].Topology), node, sign)
 	}
 }
 

@@ -23,7 +23,7 @@ func (counting) bound(w *World, t *topology.State, node, n int32) {
 		t.SetGone(node, false)
 	}
 	for _, p := range w.Nodes[node].Bound {
-		t.Place(layout.StakeOfBound(w.Rules, p, w.Classes[p.Class].Topology), node, n)
+		t.Place(layout.GroupsOfBound(w.Rules, p, w.Classes[p.Class].Topology), node, n)
 	}
 	if n < 0 {
 		t.SetGone(node, true)

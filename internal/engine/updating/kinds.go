@@ -12,12 +12,12 @@ import (
 
 // kindOf returns the pod's kind. rules is the result of topology.Index.Remember for the pod.
 func (u *update) kindOf(pod *corev1.Pod, placeholder bool, rules int32) int32 {
-	text, stake, err := podclass.Text(u.memo.index, u.was.Devices.Reads(), &likeness.Pattern{First: pod, Rules: rules, Placeholder: placeholder}, u.writer)
+	text, groups, err := podclass.Text(u.memo.index, u.was.Devices.Reads(), &likeness.Pattern{First: pod, Rules: rules, Placeholder: placeholder}, u.writer)
 	if n, known := u.memo.kindOf[string(text)]; known {
 		return n
 	}
 	u.regrouped = true
-	return u.memo.addKind(podclass.NewKind(pod, u.writer, stake, placeholder, err))
+	return u.memo.addKind(podclass.NewKind(pod, u.writer, groups, placeholder, err))
 }
 
 // reviseKinds determines the kinds of some existing pods again, because they may have changed. These are pods that new rules count and, if

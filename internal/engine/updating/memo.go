@@ -208,7 +208,7 @@ func (k *memo) dropKind(n int32) {
 }
 
 // dropGroups removes the groups that no kind states any more. It returns the kinds whose pods were members of one of these groups.
-func (k *memo) dropGroups() (restaked []int32) {
+func (k *memo) dropGroups() (regrouped []int32) {
 	x := k.index
 	gone := make(map[int32]bool)
 	for g, n := range k.stated {
@@ -229,8 +229,8 @@ func (k *memo) dropGroups() (restaked []int32) {
 		if k.kindOf[kd.Text] == int32(n) {
 			delete(k.kindOf, kd.Text)
 		}
-		kd.Restake(nilIfEmpty(slices.DeleteFunc(slices.Clone(kd.In), func(g int32) bool { return gone[g] })))
-		restaked = append(restaked, int32(n))
+		kd.Regroup(nilIfEmpty(slices.DeleteFunc(slices.Clone(kd.In), func(g int32) bool { return gone[g] })))
+		regrouped = append(regrouped, int32(n))
 	}
-	return restaked
+	return regrouped
 }

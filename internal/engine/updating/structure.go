@@ -34,8 +34,8 @@ func (u *update) changeStructure() {
 		}
 		c.Sample = kd.Sample
 		if c.Topology = nil; len(kd.Owns)+len(kd.In) > 0 {
-			stake := kd.Stake(k.groupOf)
-			c.Topology = &stake
+			groups := kd.Renumbered(k.groupOf)
+			c.Topology = &groups
 		}
 		classes[at] = c
 		kd.Class = int32(at)

@@ -11,22 +11,22 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machine is a Node, a NodeClaim or both, from which a node of the snapshot is made.
-type machine struct {
+// joinedNode is a Node, a NodeClaim or both, from which a node of the snapshot is made.
+type joinedNode struct {
 	node  scheduling.Node
 	entry origin
 	kind  string
 }
 
-// machines joins Nodes with their NodeClaims, and returns them sorted by name. A Node and a NodeClaim belong together if they have the same
+// joinedNodes joins Nodes with their NodeClaims, and returns them sorted by name. A Node and a NodeClaim belong together if they have the same
 // provider ID, or if the claim's status names the node. If one of the two has no provider ID yet, equal names are sufficient.
-func (l *loader) machines() []machine {
+func (l *loader) joinedNodes() []joinedNode {
 	claims := l.indexClaims()
-	list := make([]machine, 0, len(l.objects.nodes)+len(l.objects.nodeClaims))
+	list := make([]joinedNode, 0, len(l.objects.nodes)+len(l.objects.nodeClaims))
 	names := make(map[string]bool, len(l.objects.nodes))
 	for _, e := range l.objects.nodes {
 		names[e.object.Name] = true
-		list = append(list, machine{scheduling.JoinNode(scheduling.CompleteNode(e.object), nil), e.origin, "Node"})
+		list = append(list, joinedNode{scheduling.JoinNode(scheduling.CompleteNode(e.object), nil), e.origin, "Node"})
 	}
 	// The most reliable criterion is applied to all nodes before a less reliable one.
 	for _, find := range []func(*corev1.Node) *v1.NodeClaim{claims.sameProviderID, claims.stated, claims.sameName} {
@@ -45,7 +45,7 @@ func (l *loader) machines() []machine {
 		default:
 			// A Machine may have the name of a NodeClaim, so two nodes that have not joined can't be distinguished by name alone.
 			names[e.object.Name] = true
-			list = append(list, machine{scheduling.JoinNode(nil, e.object), e.origin, "NodeClaim"})
+			list = append(list, joinedNode{scheduling.JoinNode(nil, e.object), e.origin, "NodeClaim"})
 		}
 	}
 	pools := make(map[v1.PoolKey]bool, len(l.objects.nodePools))
@@ -53,9 +53,9 @@ func (l *loader) machines() []machine {
 		pools[poolKeyOf(e)] = true
 	}
 	for i := range list {
-		l.completeMachine(&list[i], pools)
+		l.completeNode(&list[i], pools)
 	}
-	slices.SortFunc(list, func(a, b machine) int { return strings.Compare(a.node.Name, b.node.Name) })
+	slices.SortFunc(list, func(a, b joinedNode) int { return strings.Compare(a.node.Name, b.node.Name) })
 	return list
 }
 
@@ -132,8 +132,8 @@ func unlessOther(claim *v1.NodeClaim, node *corev1.Node) *v1.NodeClaim {
 	return claim
 }
 
-// completeMachine determines the pool that owns a node, and whether the node is leaving.
-func (l *loader) completeMachine(m *machine, pools map[v1.PoolKey]bool) {
+// completeNode determines the pool that owns a node, and whether the node is leaving.
+func (l *loader) completeNode(m *joinedNode, pools map[v1.PoolKey]bool) {
 	n := &m.node
 	*n = scheduling.JoinNode(n.Object, n.Claim)
 	if n.Pool.IsZero() {

@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// ledger keeps a packing within the limits of NodePools and the remaining amounts of reservations and commitments. It implements
+// account keeps a packing within the limits of NodePools and the remaining amounts of reservations and commitments. It implements
 // filling.Gate, with which a packer asks whether it may buy a node.
-type ledger struct {
+type account struct {
 	t        *trial.Trial
 	p        *offers.Choice
 	used     [][]int64
@@ -21,44 +21,44 @@ type ledger struct {
 	committed []int64
 }
 
-func newLedger(t *trial.Trial, p *offers.Choice) *ledger {
-	l := &ledger{t: t, p: p, used: make([][]int64, len(t.S.Limits.Usage)), reserved: map[string]int{}, committed: slices.Clone(p.CommitmentLeft)}
-	for i := range l.used {
-		l.used[i] = slices.Clone(t.S.Limits.Usage[i])
+func newAccount(t *trial.Trial, p *offers.Choice) *account {
+	a := &account{t: t, p: p, used: make([][]int64, len(t.S.Limits.Usage)), reserved: map[string]int{}, committed: slices.Clone(p.CommitmentLeft)}
+	for i := range a.used {
+		a.used[i] = slices.Clone(t.S.Limits.Usage[i])
 	}
 	for id, n := range t.S.Limits.Reserved {
-		l.reserved[id] = n
+		a.reserved[id] = n
 	}
-	return l
+	return a
 }
 
 // Open reports whether one more node of the option may be bought.
-func (l *ledger) Open(option int32) bool {
-	o := &l.p.Options[option]
-	if o.Commitment > 0 && l.committed[o.Commitment-1] < o.Used {
+func (a *account) Open(option int32) bool {
+	o := &a.p.Options[option]
+	if o.Commitment > 0 && a.committed[o.Commitment-1] < o.Used {
 		return false
 	}
-	p := l.t.M.Pools[o.Pool]
-	if p.Limits != nil && !l.t.S.Limits.Allows(o.Pool, l.used[o.Pool], p.RowCost(int(o.Row))) {
+	p := a.t.M.Pools[o.Pool]
+	if p.Limits != nil && !a.t.S.Limits.Allows(o.Pool, a.used[o.Pool], p.RowCost(int(o.Row))) {
 		return false
 	}
-	return state.Reservable(l.t.M.Pools, o.Pool, o.Row, o.Slot, l.reserved)
+	return state.Reservable(a.t.M.Pools, o.Pool, o.Row, o.Slot, a.reserved)
 }
 
 // Buy records the purchase of one node of the option. It returns false, and records nothing, if Open does not allow the purchase.
-func (l *ledger) Buy(option int32) bool {
-	if !l.Open(option) {
+func (a *account) Buy(option int32) bool {
+	if !a.Open(option) {
 		return false
 	}
-	o := &l.p.Options[option]
-	if p := l.t.M.Pools[o.Pool]; p.Limits != nil {
-		resources.AddScaled(l.used[o.Pool], p.RowCost(int(o.Row)), 1)
+	o := &a.p.Options[option]
+	if p := a.t.M.Pools[o.Pool]; p.Limits != nil {
+		resources.AddScaled(a.used[o.Pool], p.RowCost(int(o.Row)), 1)
 	}
 	if o.Commitment > 0 {
-		l.committed[o.Commitment-1] -= o.Used
+		a.committed[o.Commitment-1] -= o.Used
 	}
-	if id := offers.Reservation(l.t.M.Pools, o.Pool, o.Slot); id != "" {
-		l.reserved[id]++
+	if id := offers.Reservation(a.t.M.Pools, o.Pool, o.Slot); id != "" {
+		a.reserved[id]++
 	}
 	return true
 }

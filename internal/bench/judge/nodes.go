@@ -16,8 +16,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machine is an existing or new node, with its free resources.
-type machine struct {
+// node is an existing or new node, with its free resources.
+type node struct {
 	name   string
 	node   *corev1.Node // labels and taints
 	free   amounts
@@ -144,7 +144,7 @@ func allows(e v1.NodeSelectorRequirementWithMinValues, value string, present boo
 
 // launch returns the node that a planned node becomes. It buys the cheapest offering that the node's requirements allow. Of several equally
 // cheap offerings, it buys the offering whose instance type has the alphabetically first name.
-func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
+func (j *Judge) launch(number int, n *NewNode) (*node, error) {
 	p := j.pools[n.Pool]
 	if p == nil {
 		return nil, fmt.Errorf("node %d has NodePool %q, which is not in the workload", number, n.Pool)
@@ -170,7 +170,7 @@ func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	}
 	name := fmt.Sprintf("new-%d", number)
 	labels[corev1.LabelHostname] = name
-	m := &machine{name: name, node: &corev1.Node{}, free: slices.Clone(best.room), isNew: true, option: best, ports: make(map[hostPort]bool)}
+	m := &node{name: name, node: &corev1.Node{}, free: slices.Clone(best.room), isNew: true, option: best, ports: make(map[hostPort]bool)}
 	m.node.Name, m.node.Labels, m.node.Spec.Taints = name, labels, p.object.Spec.Template.Spec.Taints
 	for _, pod := range j.daemons {
 		if j.runsOn(pod, m.node) {
@@ -182,8 +182,8 @@ func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 
 // standing returns an existing node of the workload. Its free resources are its allocatable resources minus those that its pods and
 // DaemonSet pods use.
-func (j *Judge) standing(n *scheduling.Node) *machine {
-	m := &machine{name: n.Name, node: &corev1.Node{}, ports: make(map[hostPort]bool)}
+func (j *Judge) standing(n *scheduling.Node) *node {
+	m := &node{name: n.Name, node: &corev1.Node{}, ports: make(map[hostPort]bool)}
 	var room corev1.ResourceList
 	if n.Object != nil {
 		m.node, room = n.Object.DeepCopy(), n.Object.Status.Allocatable

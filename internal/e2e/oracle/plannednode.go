@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// addMachine creates a planned node with the option, and with the DaemonSet pods that run on it.
-func (s *stage) addMachine(node *scheduling.NewNode, option Option, label int) error {
+// addPlannedNode creates a planned node with the option, and with the DaemonSet pods that run on it.
+func (s *stage) addPlannedNode(node *scheduling.NewNode, option Option, label int) error {
 	pool, _, err := s.stock.of(node)
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ func (s *stage) addMachine(node *scheduling.NewNode, option Option, label int) e
 	if err != nil {
 		return err
 	}
-	s.machines[node.Name] = option
+	s.options[node.Name] = option
 	if err := s.judge.cluster.addNode(object); err != nil {
 		return err
 	}
@@ -67,8 +67,8 @@ func labelsOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option
 	if class := template.Spec.NodeClassRef; class.Kind != "" {
 		out[requirements.NodeClassLabelKey(class.Group, class.Kind)] = class.Name
 	}
-	machine := stated(option)
-	for r := range machine.All {
+	labels := stated(option)
+	for r := range labels.All {
 		both := r
 		if _, ok := only(r); !ok {
 			both = r.Intersect(node.Requirements.Get(r.Key()))
@@ -80,7 +80,7 @@ func labelsOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option
 		}
 	}
 	for r := range node.Requirements.All {
-		if machine.Has(r.Key()) {
+		if labels.Has(r.Key()) {
 			continue
 		}
 		if _, ok := out[r.Key()]; ok {
