@@ -24,7 +24,7 @@ import (
 
 // The whole loop of a controller, on a cloud in memory and a clock that is set: pods wait, a plan orders NodeClaims, instances come
 // up and join, and when most pods have gone, disruption finds what to save. What loop does itself is what a controller does with
-// the Kubernetes API: it stores objects, and it tells State of every change.
+// the Kubernetes API: it stores objects, and it informs State of every change.
 func Example_loop() {
 	ctx, l := context.Background(), newLoop()
 	pods := map[string]*corev1.Pod{}

@@ -307,7 +307,7 @@ func (b *memoryBench) stall(m conformance.Method) (func(), error) {
 	return release, nil
 }
 
-// troubledOverlays change nothing, or can't tell.
+// troubledOverlays change nothing, or can't say.
 type troubledOverlays struct {
 	mu  sync.Mutex
 	err error

@@ -33,7 +33,7 @@ import (
 	"github.com/drawknife/drawknife/internal/seeded"
 )
 
-var updateConformance = flag.Bool("update-conformance", false, "write docs/conformance/aws*.* anew")
+var updateConformance = flag.Bool("update-conformance", false, "write docs/conformance/aws*.* again")
 
 // TestMotoConformance holds the provider to the contract, on moto. What moto can't do is skipped, and the report says so.
 func TestMotoConformance(t *testing.T) {

@@ -91,7 +91,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// AWN-268, AWN-275, AWN-277, AWN-278, AWN-353: all that differs is told, field by field, beside what is not known.
+// AWN-268, AWN-275, AWN-277, AWN-278, AWN-353: all that differs is reported, field by field, in addition to what is not known.
 func TestDriftInFull(t *testing.T) {
 	a, class := newAccount(t), readyClass("default")
 	p := newProvider(t, a, func(_ *aws.Config, o *aws.Options) { o.NodeClasses = aws.NodeClasses{"default": class} })

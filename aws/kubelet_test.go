@@ -75,7 +75,7 @@ func TestKubeletOfTheClaim(t *testing.T) {
 	}
 }
 
-// API-377: planning for a pool reckons with the block that the pool brings; the class's other pools keep the class's.
+// API-377: planning for a pool uses the block that the pool brings; the class's other pools keep the class's.
 func TestKubeletOfThePool(t *testing.T) {
 	p := newProvider(t, newAccount(t))
 	room := func(pool *v1.NodePool) int64 {

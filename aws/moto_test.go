@@ -32,7 +32,7 @@ import (
 )
 
 // These tests run the provider through the real AWS SDK against moto, an EC2 that nobody here wrote. Where moto differs from
-// EC2 it says so where it matters; what the proxy before it makes good is listed at moto.Cloud. Beside that:
+// EC2 it says so where it matters; what the proxy before it makes good is listed at moto.Cloud. In addition:
 //
 //   - moto launches the first override of a fleet, whatever the allocation strategy asks for.
 //   - moto's answer of DescribeInstanceTypes comes in one page whatever MaxResults says.
@@ -464,7 +464,7 @@ func TestMotoPages(t *testing.T) {
 	}
 }
 
-// AWI-173: a launch template that somebody has deleted is made anew and the launch goes on.
+// AWI-173: a launch template that somebody has deleted is made again and the launch goes on.
 func TestMotoLaunchTemplateGone(t *testing.T) {
 	s := newSite(t)
 	if _, err := s.provider.Create(t.Context(), claim("a")); err != nil {

@@ -417,7 +417,7 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
-// AWI-201: only what is missing is tagged; the log tells which instance has joined, by its host name.
+// AWI-201: only what is missing is tagged; the log says which instance has joined, by its host name.
 func TestTagNode(t *testing.T) {
 	a := newAccount(t)
 	var logged strings.Builder

@@ -71,7 +71,7 @@ const (
 	regionalMemory = time.Minute
 )
 
-// enter begins a call: it waits while calls hang, and tells what to do besides. A caller that gives up does not undo what was
+// enter begins a call: it waits while calls hang, and says what else to do. A caller that gives up does not undo what was
 // sent to the cloud: lost is true then, and the error is what the caller sees.
 func (r *regionalEC2) enter(ctx context.Context, call string) regionalTrouble {
 	if err := ctx.Err(); err != nil {
@@ -311,7 +311,7 @@ func (r *regionalEC2) fulfil(in *ec2.CreateFleetInput, codes []string) (*ec2.Cre
 			return out, nil
 		}
 	}
-	// One of each is enough to tell of several causes.
+	// One of each is enough to report several causes.
 	for n := range codes {
 		if len(out.Errors) > 0 && !slices.ContainsFunc(out.Errors, func(e ec2types.CreateFleetError) bool { return *e.ErrorCode == codes[n] }) {
 			again := out.Errors[0]
@@ -363,7 +363,7 @@ func (r *regionalEC2) launch(in *ec2.CreateFleetInput, template *ec2types.Reques
 	return id
 }
 
-// described are the instances that EC2 still tells of, with their state now.
+// described are the instances that EC2 still reports, with their state now.
 func (r *regionalEC2) described() []ec2types.Instance {
 	r.mu.Lock()
 	defer r.mu.Unlock()

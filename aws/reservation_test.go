@@ -189,7 +189,7 @@ func TestCreateReserved(t *testing.T) {
 			}
 			if got, err := p.Get(t.Context(), created.Status.ProviderID); err != nil || got.Labels[awsv1.LabelCapacityReservationID] != bookedID ||
 				got.Labels[v1.CapacityTypeLabelKey] != "reserved" {
-				t.Errorf("Get tells labels %v, %v", got.Labels, err)
+				t.Errorf("Get returns labels %v, %v", got.Labels, err)
 			}
 			// Somebody else's instance is gone, and EC2 says so at the next look.
 			b.free = 1

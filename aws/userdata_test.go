@@ -24,7 +24,7 @@ import (
 )
 
 // taintsOf reads the taints that a node registers with out of user data as EC2 is given it: base64, perhaps compressed, a MIME
-// archive, a script or TOML. What it finds twice it tells twice. It shares nothing with the code that writes user data.
+// archive, a script or TOML. What it finds twice it reports twice. It shares nothing with the code that writes user data.
 func taintsOf(userData string) ([]corev1.Taint, error) {
 	data, err := base64.StdEncoding.DecodeString(userData)
 	if err != nil {

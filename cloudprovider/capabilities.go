@@ -210,7 +210,7 @@ func (c Capabilities) validateReservationLabels() field.ErrorList {
 	case c.ReservationIDLabel != "" && !slices.Contains(c.ReservationLabels, c.ReservationIDLabel):
 		faults = append(faults, field.Invalid(field.NewPath("reservationIDLabel"), c.ReservationIDLabel, "must be one of reservationLabels"))
 	case c.ReservationIDLabel == "" && len(c.ReservationLabels) > 0:
-		faults = append(faults, field.Required(field.NewPath("reservationIDLabel"), "name the one of reservationLabels that tells reservations apart"))
+		faults = append(faults, field.Required(field.NewPath("reservationIDLabel"), "name the one of reservationLabels that distinguishes reservations"))
 	}
 	return faults
 }

@@ -30,7 +30,7 @@ func TestBackOffForgetsDeletedPools(t *testing.T) {
 	}
 	w.pool("gone")
 	if b.ForgetGone(w.fleet(t)); b.Blocks(gone, at) != nil {
-		t.Error("a pool made anew is left alone for what its namesake did")
+		t.Error("a pool made again is left alone for what its namesake did")
 	}
 	b.ForgetGone(w.fleet(t))
 	if b.Failed(kept, until); b.Blocks(kept, until).Count != 2 {

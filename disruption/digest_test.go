@@ -124,7 +124,7 @@ func TestDigestOfPlan(t *testing.T) {
 	}
 }
 
-// The same fleet gives the same digests an hour later, and whoever plans again finds what was approved before.
+// The same fleet gives the same digests an hour later, and a planner that plans again finds what was approved before.
 func TestDigestOfSameFleet(t *testing.T) {
 	w := newWorld()
 	w.node("empty", "c4")

@@ -64,7 +64,7 @@ func TestGlobalEconomics(t *testing.T) {
 		{"the least amount", tight, disruption.Global{MinSavingShare: new(float64), MinSaving: 0.05}, "", disruption.BlockNotCheaper, "have to cost less than 0.1500"},
 		{"also of a node that goes for nothing", func(w *world) { tight(w); w.node("room", "c4", kept) }, disruption.Global{MinSaving: 0.25}, "", disruption.BlockNoGain,
 			"would save 0.2000 USD/h, and has to save 0.2500"},
-		{"new nodes beside old ones cost more than is earned in time", tight, disruption.Global{MinSavingShare: new(float64), LaunchTime: ptr(time.Hour)},
+		{"new nodes next to old ones cost more than is earned in time", tight, disruption.Global{MinSavingShare: new(float64), LaunchTime: ptr(time.Hour)},
 			"", disruption.BlockPayBack, "saving 0.0200 USD/h would not pay back in time"},
 		{"more time to earn it", tight, disruption.Global{MinSavingShare: new(float64), LaunchTime: ptr(time.Hour), PayBack: ptr(12 * time.Hour)}, "d4", "", ""},
 		{"no time by which to earn it", tight, disruption.Global{MinSavingShare: new(float64), LaunchTime: ptr(time.Hour), PayBack: new(time.Duration)}, "d4", "", ""},
@@ -147,7 +147,7 @@ func TestWaveTimes(t *testing.T) {
 		t.Errorf("%+v, want ten minutes and three times two", wave)
 	}
 	if want := 0.2 * 16 / 60; wave.Overlap < want-1e-6 || wave.Overlap > want+1e-6 {
-		t.Errorf("old and new nodes cost %g USD beside each other, want %g", wave.Overlap, want)
+		t.Errorf("old and new nodes cost %g USD together, want %g", wave.Overlap, want)
 	}
 	budget.Status.DisruptionsAllowed = 2
 	plan, err = (&disruption.Global{LaunchTime: ptr(10 * time.Minute), ReadyTime: ptr(2 * time.Minute)}).Plan(t.Context(), w.fleet(t))

@@ -152,7 +152,7 @@ func TestCommandEvents(t *testing.T) {
 	w = newWorld()
 	w.node("n", "c4")
 	if list := events(w); len(list) != 0 {
-		t.Errorf("emptiness tells %q", told(list))
+		t.Errorf("emptiness reports %q", told(list))
 	}
 }
 
@@ -174,7 +174,7 @@ func TestRejectionEvents(t *testing.T) {
 	}
 	cmd.Method = disruption.MethodDrift
 	if list := cmd.RejectionEvents(void); list != nil {
-		t.Errorf("drift tells %q", told(list))
+		t.Errorf("drift reports %q", told(list))
 	}
 }
 
@@ -237,7 +237,7 @@ func TestRepairBlockedEvents(t *testing.T) {
 	}
 }
 
-// DIS-189, DIS-192, DIS-280, DIS-281: events of commands under way tell their reason apart, and nothing else: what their
+// DIS-189, DIS-192, DIS-280, DIS-281: events of commands under way distinguish their reasons, and nothing else: what their
 // message says does not have them told more often than every two minutes.
 func TestExecutionEvents(t *testing.T) {
 	cmd, s := newStage(1, 1)

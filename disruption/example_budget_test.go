@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// Beside what NodePools state: nothing of the payments team goes in office hours, and no more than ten pods move in ten minutes,
+// In addition to what NodePools state: nothing of the payments team goes in office hours, and no more than ten pods move in ten minutes,
 // whosoever they are. When may a node go, and what is in the way?
 func ExampleBudget() {
 	w := newWorld() // it is 10:00 UTC, noon in Berlin
@@ -26,7 +26,7 @@ func ExampleBudget() {
 			{Name: "payments, office hours", Scope: disruption.Scope{Labels: labels.SelectorFromSet(labels.Set{"team": "payments"})}, Unit: disruption.UnitNodes, Calendar: office},
 			{Name: "ten pods in ten minutes", Unit: disruption.UnitPods, Amount: 10, Window: 10 * time.Minute},
 		},
-		// Whoever starts commands notes them by DisruptionOf, and keeps them for as long as the longest window.
+		// Anyone who starts commands notes them by DisruptionOf, and keeps them for as long as the longest window.
 		History: []disruption.Disruption{{Node: "gone", Time: w.snapshot.Time.Add(-4 * time.Minute), Reason: disruption.ReasonExpired, Pods: 8}},
 	})
 	if err != nil {

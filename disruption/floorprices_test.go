@@ -54,7 +54,7 @@ func (w *world) repriced(instanceType, price string) {
 	w.snapshot.NodeOverlays = append(w.snapshot.NodeOverlays, o)
 }
 
-// Proofs reckon with what new nodes for the pods may be, and not with what else catalogs have.
+// Proofs consider what new nodes for the pods may be, and not with what else catalogs have.
 func TestFloorsOfWhatMayBeLaunched(t *testing.T) {
 	onDemand := requiring(v1.CapacityTypeLabelKey, corev1.NodeSelectorOpIn, "on-demand")
 	mixed := func(w *world) {
@@ -130,7 +130,7 @@ func TestFloorsOfWhatMayBeLaunched(t *testing.T) {
 			w.pool("cheap", func(p *v1.NodePool) { p.Spec.Limits = amounts("cpu=0") })
 			two(w)
 		}, 0},
-		{"an overlay that makes a type dearer", func(w *world) {
+		{"an overlay that makes a type more expensive", func(w *world) {
 			w.node("full", "c2", large())
 			w.repriced("c2", "0.15")
 		}, 0.15},

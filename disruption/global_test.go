@@ -52,7 +52,7 @@ func restless() *disruption.Global {
 	return &disruption.Global{CoolDown: new(time.Duration), SpotToSpot: true, ValidationDelay: new(time.Duration)}
 }
 
-// comesToRest plans and applies until a plan comes to nothing, after so many rounds at most, none of which makes the fleet dearer
+// comesToRest plans and applies until a plan comes to nothing, after so many rounds at most, none of which makes the fleet more expensive
 // unless nodes had to go.
 func comesToRest(t failing, tb testing.TB, planner *disruption.Global, s *scheduling.Snapshot, most int) {
 	t.Helper()

@@ -38,7 +38,7 @@ func TestGlobalChoosesUnderBudgets(t *testing.T) {
 	}{
 		{name: "a budget of nodes", nodes: "3", dear: 3, saves: 1.2},
 		{name: "more than there are dear ones", nodes: "8", dear: 6, cheap: 2, saves: 2.6},
-		{name: "a budget of pods beside", nodes: "4", budgets: []disruption.Budget{{Name: "pods", Unit: disruption.UnitPods, Amount: 27}}, dear: 2, cheap: 2, saves: 1},
+		{name: "a budget of pods in addition", nodes: "4", budgets: []disruption.Budget{{Name: "pods", Unit: disruption.UnitPods, Amount: 27}}, dear: 2, cheap: 2, saves: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := thriftlessNodes()

@@ -197,7 +197,7 @@ func TestGlobalIsDeterministic(t *testing.T) {
 	})
 }
 
-// Small fleets end no dearer than by Karpenter's methods, and near to the best that removing any set of nodes at once could
+// Small fleets end no more expensive than by Karpenter's methods, and near to the best that removing any set of nodes at once could
 // come to. That holds for the fleets drawn here, and is no promise for all: of 4,000 others one ended dearer, at 0.15 USD/h
 // against 0.14. What came to light so is kept in TestGlobalSmallFleets.
 func TestGlobalAgainstOthers(t *testing.T) {

@@ -26,7 +26,7 @@ type cell struct {
 	planner disruption.Planner
 	queue   disruption.Queue
 	now     time.Time
-	// books are the budgets as this test reckons them; begun are the nodes whose commands were begun and have not failed.
+	// books are the budgets as this test counts them; begun are the nodes whose commands were begun and have not failed.
 	books []rule
 	begun map[string]bool
 	// allowed by the PodDisruptionBudget while all its pods are ready.
@@ -47,9 +47,9 @@ func (c *cell) atWork(n *scheduling.Node) bool {
 	return c.begun[n.Name] || n.Leaving || n.Claim.DeletionTimestamp != nil
 }
 
-// tell gives the planner the cluster as it is now; validated is the command it is asked about, which does not stand in its own
+// update gives the planner the cluster as it is now; validated is the command it is asked about, which does not stand in its own
 // way, nil for none.
-func (c *cell) tell(t *testing.T, validated *disruption.Command) *disruption.Fleet {
+func (c *cell) update(t *testing.T, validated *disruption.Command) *disruption.Fleet {
 	c.snapshot.Time = c.now
 	c.snapshot.Pods = c.evicted
 	for _, b := range c.snapshot.PodDisruptionBudgets {
@@ -64,7 +64,7 @@ func (c *cell) tell(t *testing.T, validated *disruption.Command) *disruption.Fle
 
 // planMore has the planner look once more, and takes what it finds into the queue.
 func (c *cell) planMore(t *testing.T) {
-	plan, err := c.planner.Plan(t.Context(), c.tell(t, nil))
+	plan, err := c.planner.Plan(t.Context(), c.update(t, nil))
 	if err != nil {
 		c.rt.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func (c *cell) observed(e *disruption.Execution) disruption.Observed {
 func (c *cell) step(t *testing.T, e *disruption.Execution) {
 	o, before := c.observed(e), e.State()
 	if before == disruption.StateValidating {
-		f := c.tell(t, e.Command())
+		f := c.update(t, e.Command())
 		cmd, err := c.planner.Validate(t.Context(), f, e.Command())
 		if o.Validation = (&disruption.Validation{Command: cmd, Err: err}); err == nil {
 			c.spares(cmd, "started")
@@ -149,7 +149,7 @@ func hasBegun(s disruption.State) bool {
 
 // begin notes that the command's nodes are being disrupted from now on, and looks whether any budget had room for it.
 func (c *cell) begin(t *testing.T, cmd *disruption.Command) {
-	f := c.tell(t, cmd)
+	f := c.update(t, cmd)
 	for _, name := range cmd.Nodes() {
 		c.begun[name] = true
 		candidate := f.Candidate(name)

@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// rule is a budget as the test of interleavings reckons it, by itself: which nodes it is about, what it counts, and when.
+// rule is a budget as the test of interleavings counts it, by itself: which nodes it is about, what it counts, and when.
 type rule struct {
 	name string
 	// reasons that it holds; nil for all.

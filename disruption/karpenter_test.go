@@ -26,7 +26,7 @@ func reservedToo(t *cloudprovider.InstanceType, price float64) *cloudprovider.In
 
 // Where Global goes Karpenter's way, where its thresholds keep it from that, and where limits stand.
 func TestGlobalBesideKarpenter(t *testing.T) {
-	// A reserved node, and another reservation at half its price: reckoned with are fractions of a microdollar.
+	// A reserved node, and another reservation at half its price: fractions of a microdollar count.
 	reserved := func(w *world) {
 		onlyTypes(reservedToo(instanceType("c4", 4, "on-demand=0.2"), 4e-7), reservedToo(instanceType("c8", 8, "on-demand=0.4"), 8e-7))(w)
 		w.node("n", "c8", bought("reserved"), holding(pods("p", 3, "1")...))
@@ -104,13 +104,13 @@ func TestOverlapWithinLimits(t *testing.T) {
 	}
 	var exceeded *limits.ExceededError
 	if err := ledger.Reserve(replacement.Pool, "new", asked); !errors.As(err, &exceeded) {
-		t.Errorf("beside a node that stays: %v", err)
+		t.Errorf("next to a node that stays: %v", err)
 	}
 	if err := ledger.Observe(replacement.Pool, "n", limits.Leaving, amounts("cpu=8")); err != nil {
 		t.Fatal(err)
 	}
 	if err := ledger.Reserve(replacement.Pool, "new", asked); err != nil {
-		t.Errorf("beside the node that it replaces: %v", err)
+		t.Errorf("next to the node that it replaces: %v", err)
 	}
 	if err := ledger.Reserve(replacement.Pool, "more", amounts("cpu=5")); !errors.As(err, &exceeded) {
 		t.Errorf("one too many: %v", err)

@@ -131,7 +131,7 @@ func TestMemoryPassesOverWhatIsOfNoConcern(t *testing.T) {
 	}
 	got, left := again(t, planner, surveyed(t, &next), memory)
 	if disruption.Looked(left) != 0 {
-		t.Errorf("%d nodes were looked at anew", disruption.Looked(left))
+		t.Errorf("%d nodes were looked at again", disruption.Looked(left))
 	}
 	if said(got) != said(before) || !got.Time.Equal(next.Time) || got.Commands[0].ID == before.Commands[0].ID || len(got.Verdicts) != len(before.Verdicts) {
 		t.Error("the plan is another, or of another time")

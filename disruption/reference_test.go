@@ -570,7 +570,7 @@ func TestValidate(t *testing.T) {
 			w.machine("n", func(m *cluster.NodeState) { m.NominatedUntil = now().Add(time.Minute) })
 		}, disruption.RejectedBudget, 0},
 		{"DIS-180 budget", two, func(w *world) { w.pool("default", budgets(v1.Budget{Nodes: "0"})) }, disruption.RejectedBudget, 0},
-		{"DIS-180 consolidateAfter begins anew", two, func(w *world) {
+		{"DIS-180 consolidateAfter begins again", two, func(w *world) {
 			w.pool("default", after("1m"))
 			w.machine("n", func(m *cluster.NodeState) { m.LastPodEvent = now() })
 		}, disruption.RejectedChurn, 0},

@@ -45,7 +45,7 @@ func TestInstanceTypesKeepTheContract(t *testing.T) {
 }
 
 // CP-CATALOG-09, CP-CATALOG-12: what was handed out stays as it was; what did not change keeps its identity, for all
-// NodePools; only what changed is made anew.
+// NodePools; only what changed is made again.
 func TestInstanceTypesKeepTheirIdentity(t *testing.T) {
 	cloud, clock := cloudOf(t, fake.Options{}, fake.GenericTypes(3)...)
 	before := instanceTypes(t, cloud)

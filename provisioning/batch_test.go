@@ -69,7 +69,7 @@ func TestBatchWindow(t *testing.T) {
 	b.Begin(at(1))
 	b.Trigger("b", at(1))
 	if due, again := b.Next(at(60)); due || again != 0 {
-		t.Errorf("PRV-031: a second pass beside the first: due %t, again in %s", due, again)
+		t.Errorf("PRV-031: a second pass next to the first: due %t, again in %s", due, again)
 	}
 }
 

@@ -167,7 +167,7 @@ func TestLaunchIsRepeatable(t *testing.T) {
 	}
 }
 
-// What the rate limiter refuses is not reserved, and tells when to come back.
+// What the rate limiter refuses is not reserved, and says when to come back.
 func TestLaunchIsRateLimited(t *testing.T) {
 	ledger := limits.NewTracker()
 	rateLimiter := newRateLimiter(t, provisioning.RateLimiterOptions{NodesPerMinute: 1})

@@ -69,7 +69,7 @@ func TestPoolConditions(t *testing.T) {
 			}
 		})
 	}
-	// What was known stays while the provider can't tell.
+	// What was known stays while the provider does not know.
 	known := provisioning.PoolStatus(poolState(poolToShow(), classReady), start)
 	if changed := provisioning.PoolStatus(poolState(known, nil), start.Add(time.Minute)); changed != nil {
 		t.Errorf("an unanswered question changed the pool: %+v", changed.Status)

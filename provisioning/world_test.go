@@ -37,7 +37,7 @@ type world struct {
 	answered      bool
 	crashed       bool
 	log           []string
-	// vanish takes an object away before the effect vanishAt is done; nil for none. vanished tells that it did.
+	// vanish takes an object away before the effect vanishAt is done; nil for none. vanished says that it did.
 	vanish   func(*world)
 	vanishAt int
 	vanished bool

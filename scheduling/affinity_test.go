@@ -52,7 +52,7 @@ func TestNamespacesOfTerms(t *testing.T) {
 					want = "nowhere"
 				}
 				if got := place(solveQuery(t, s, scheduling.Query{}), "p"); got != want {
-					t.Errorf("beside a pod of namespace %s: %s, want %s", ns, got, want)
+					t.Errorf("next to a pod of namespace %s: %s, want %s", ns, got, want)
 				}
 			}
 		})

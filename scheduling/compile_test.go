@@ -163,7 +163,7 @@ func TestSolveLeavesTheSnapshotAlone(t *testing.T) {
 	}
 }
 
-// SCH-093: a pod that asks for nodes without a pool is refused for that alone, so that whoever reports refusals can pass
+// SCH-093: a pod that asks for nodes without a pool is refused for that alone, so that a caller who reports refusals can pass
 // over it; on such a node it is placed.
 func TestPodsThatOptOut(t *testing.T) {
 	out := required(expression(v1.NodePoolLabelKey, opDoesNotExist))

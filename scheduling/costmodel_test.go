@@ -194,7 +194,7 @@ func TestHiddenNodesFreeCommitments(t *testing.T) {
 	}
 	before := trial.Mark()
 	if got := place(); got != 1 {
-		t.Errorf("beside the node a new one costs %v, want 1", got)
+		t.Errorf("next to the node a new one costs %v, want 1", got)
 	}
 	mustRollback(t, trial, before)
 	if _, err := trial.Hide("n"); err != nil {
@@ -305,15 +305,15 @@ func TestUpdateTakesTheCostModel(t *testing.T) {
 	}
 	later := *s
 	later.CostModel = decoded(t, `terms: [{name: t, source: s, percent: 50}]`)
-	dearer, err := m.Update(&later)
+	costlier, err := m.Update(&later)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := dearer.Update(s)
+	again, err := costlier.Update(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for model, want := range map[*scheduling.Model]float64{m: 1, dearer: 1.5, again: 1} {
+	for model, want := range map[*scheduling.Model]float64{m: 1, costlier: 1.5, again: 1} {
 		p, err := model.Solve(t.Context(), scheduling.Query{})
 		if err != nil {
 			t.Fatal(err)
@@ -335,7 +335,7 @@ func TestPlansForCommitments(t *testing.T) {
 		want        map[string]int
 		cost        float64
 	}{
-		{"reserved instances of a dearer type", `[{name: ri, source: s, where: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [old]}]}, commitment: {amount: 3}}]`,
+		{"reserved instances of a more expensive type", `[{name: ri, source: s, where: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [old]}]}, commitment: {amount: 3}}]`,
 			pods("p", 5, requests("cpu=4")), map[string]int{"old": 3, "new": 2}, 0.4},
 		{"size-flexible ones", `[{name: ri, source: s, commitment: {amount: 24, unit: normalized units, byType: {old: 8, big: 17}}}]`,
 			pods("p", 5, requests("cpu=4")), map[string]int{"old": 3, "new": 2}, 0.4},

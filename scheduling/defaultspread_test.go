@@ -97,7 +97,7 @@ func TestDefaultTopologySpread(t *testing.T) {
 		{"one of two services is not enough", []*corev1.Service{service("default", "app", "w"), service("default", "hash", "new")}, []string{"app", "w"}, nil, false},
 		{"its ReplicaSet", nil, []string{"hash", "new"}, []podOption{ofRS}, true},
 		{"not another ReplicaSet's", nil, []string{"hash", "old"}, []podOption{ofRS}, false},
-		{"a ReplicaSet beside a service", []*corev1.Service{service("default", "app", "w")}, []string{"app", "w"}, []podOption{ofRS}, false},
+		{"a ReplicaSet and a service", []*corev1.Service{service("default", "app", "w")}, []string{"app", "w"}, []podOption{ofRS}, false},
 		{"its StatefulSet", nil, []string{"hash", "any"}, []podOption{ofSS}, true},
 		{"its ReplicationController", nil, []string{"hash", "new"}, []podOption{ofRC}, true},
 		{"a controller that is not there", nil, []string{"app", "w"}, []podOption{controlledBy("apps/v1", "ReplicaSet", "gone")}, false},

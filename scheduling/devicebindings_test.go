@@ -27,7 +27,7 @@ func binds(it *cloudprovider.InstanceType, attribute resourcev1.QualifiedName, l
 	return it
 }
 
-// siteCluster has a type of two H100 of which the zone tells the site: cheaper in a than in b, and cheapest as spot.
+// siteCluster has a type of two H100 of which the zone decides the site: cheaper in a than in b, and cheapest as spot.
 func siteCluster(parts ...any) *scheduling.Snapshot {
 	it := binds(publishes(machineType("h2", 8, "cpu=16", "memory=64Gi"), gpus(2, "H100")...), "site", zoneKey)
 	for i := range it.Offerings {

@@ -121,7 +121,7 @@ func drawJudged(t *rapid.T) *judged {
 
 // A gang has a place in one domain exactly if brute force finds one, and is then in the domain where that costs least, for that price.
 func TestGangsByBruteForce(t *testing.T) {
-	tried, dearer := 0, 0
+	tried, costlier := 0, 0
 	seeded.Times(t, 500, func(t *rapid.T) {
 		j := drawJudged(t)
 		want, s := j.best(), j.snapshot()
@@ -140,14 +140,14 @@ func TestGangsByBruteForce(t *testing.T) {
 				t.Fatalf("%+v costs %d at least, and %d in the plan", j, want, got)
 			} else if got > want {
 				t.Logf("%+v costs %d at least, and %d in the plan (%v)", j, want, got, g.Domains)
-				dearer++
+				costlier++
 			}
 		}
 	})
-	if dearer*50 > tried {
-		t.Errorf("%d of %d gangs cost more than they have to", dearer, tried)
+	if costlier*50 > tried {
+		t.Errorf("%d of %d gangs cost more than they have to", costlier, tried)
 	}
-	t.Logf("%d of %d gangs cost more than they have to", dearer, tried)
+	t.Logf("%d of %d gangs cost more than they have to", costlier, tried)
 }
 
 // What is said to help a gang without a place does: with the limit raised, or without its topology, it has a place.

@@ -49,9 +49,9 @@ func TestHostPorts(t *testing.T) {
 			if apart := len(bothNew.NewNodes) == 2; apart != c.apart || len(bothNew.Unschedulable) > 0 {
 				t.Errorf("new nodes: apart %v, want %v", apart, c.apart)
 			}
-			beside := solveQuery(t, cluster(nothingNew(), node("n", bound(pod("one", c.one...))), pod("two", c.two...)), scheduling.Query{})
-			if apart := place(beside, "two") == "nowhere"; apart != c.apart {
-				t.Errorf("beside a bound pod: apart %v, want %v", apart, c.apart)
+			together := solveQuery(t, cluster(nothingNew(), node("n", bound(pod("one", c.one...))), pod("two", c.two...)), scheduling.Query{})
+			if apart := place(together, "two") == "nowhere"; apart != c.apart {
+				t.Errorf("next to a bound pod: apart %v, want %v", apart, c.apart)
 			}
 		})
 	}

@@ -104,7 +104,7 @@ func unwishing(t interface{ Fatal(...any) }, s *scheduling.Snapshot) *scheduling
 	return p
 }
 
-// spreadless takes spread constraints off: a node more may be a domain more, which may well be dearer to fill.
+// spreadless takes spread constraints off: a node more may be a domain more, which may well be more expensive to fill.
 func spreadless(s *scheduling.Snapshot) {
 	for _, p := range s.Pods {
 		p.Spec.TopologySpreadConstraints = nil

@@ -293,7 +293,7 @@ func missCases() []missCase {
 			reason: scheduling.ReasonInstanceTypes, miss: "would fit if it asked for 2Gi less memory", exact: true},
 		{name: "cpu", parts: []any{pod("p", requests("cpu=8500m"))},
 			reason: scheduling.ReasonInstanceTypes, miss: "would fit if it asked for 500m less cpu", exact: true},
-		{name: "cpu beside DaemonSets", parts: []any{daemonSet("agent", []string{"cpu=200m"}), pod("p", requests("cpu=8"))},
+		{name: "cpu next to DaemonSets", parts: []any{daemonSet("agent", []string{"cpu=200m"}), pod("p", requests("cpu=8"))},
 			reason: scheduling.ReasonInstanceTypes, miss: "would fit if it asked for 200m less cpu", exact: true},
 		{name: "cpu and memory", parts: []any{pod("p", requests("cpu=9", "memory=99Gi"))}, reason: scheduling.ReasonInstanceTypes},
 		{name: "a resource that nobody has", parts: []any{pod("p", requests("cpu=1", "example.com/gpu=2"))},

@@ -126,7 +126,7 @@ func TestOperatingSystemOfThePod(t *testing.T) {
 		{"linux on a windows node", node("n", nodeLabel(corev1.LabelOSStable, "windows")), pod("p", ofOS("linux")), "new small/a/spot"},
 		{"windows on a windows node", node("n", nodeLabel(corev1.LabelOSStable, "windows")), pod("p", ofOS("windows")), "on n"},
 		{"no system is any", node("n", nodeLabel(corev1.LabelOSStable, "windows")), pod("p"), "on n"},
-		{"with a selector beside it", node("n"), pod("p", ofOS("windows"), selector(zoneKey+"=b")), "new win/b/spot"},
+		{"with a selector in addition", node("n"), pod("p", ofOS("windows"), selector(zoneKey+"=b")), "new win/b/spot"},
 		{"against its selector", node("n"), pod("p", ofOS("windows"), selector(corev1.LabelOSStable+"=linux")), "nowhere"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -22,7 +22,7 @@ func TestPoolsByWeight(t *testing.T) {
 		pools []scheduling.NodePool
 		want  string
 	}{
-		{"the heavier, though dearer", []scheduling.NodePool{nodePool("a"), nodePool("b", weight(10), dear)}, "b"},
+		{"the heavier, though more expensive", []scheduling.NodePool{nodePool("a"), nodePool("b", weight(10), dear)}, "b"},
 		{"no weight is the least", []scheduling.NodePool{nodePool("a", dear), nodePool("b", weight(1))}, "b"},
 		{"the cheaper of equals", []scheduling.NodePool{nodePool("a", dear), nodePool("b")}, "b"},
 		{"the cheaper of equals, the other way", []scheduling.NodePool{nodePool("a"), nodePool("b", dear)}, "a"},
@@ -150,7 +150,7 @@ func TestLimitsHoldForEveryListedType(t *testing.T) {
 }
 
 // SCH-171: claims name larger types as long as all nodes, each at the largest of its types, keep the limits; nodes on their way
-// out are reckoned as there.
+// out are counted as there.
 func TestSpareLimitsNameLargerTypes(t *testing.T) {
 	small := sold(machineType("small", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeSpot, 0.2))
 	large := sold(machineType("large", 0.9, "cpu=16", "memory=64Gi"), offering("a", v1.CapacityTypeSpot, 0.9))
@@ -165,7 +165,7 @@ func TestSpareLimitsNameLargerTypes(t *testing.T) {
 		{"room for two large ones", "cpu=32", nil, 2},
 		{"room for one large one", "cpu=31", nil, 1},
 		{"room that a leaving node still takes", "cpu=32", []any{leaving}, 1},
-		{"room beside a leaving node", "cpu=36", []any{leaving}, 2},
+		{"room next to a leaving node", "cpu=36", []any{leaving}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := solve(t, cluster(append(c.parts, nodePool("default", limit(c.limit)), small, large, pods("p", 2, requests("cpu=3")))...))
@@ -280,7 +280,7 @@ func TestReachedLimitsOfTheFirstGeneration(t *testing.T) {
 		{"leaving", []any{old(gpu+"=2", "cpu=100"), with("2", func(n *scheduling.Node) { n.Leaving = true })}, 2},
 		{"none used", []any{old(gpu+"=0", "cpu=100"), with("0")}, 2},
 		{"reached by the plan", []any{old("cpu=8")}, 2},
-		{"reached by the plan beside what is there", []any{old("cpu=12"), with("0")}, 2},
+		{"reached by the plan in addition to what is there", []any{old("cpu=12"), with("0")}, 2},
 		{"passed by the plan: types that would are left out", []any{old("cpu=11"), with("0")}, 1},
 		{"reached, of a later pool", []any{nodePool("default", limit(gpu+"=2", "cpu=100")), with("2")}, 2},
 	} {

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// Small workloads where packing zone by zone was once dearer than what Karpenter v1.14.1 plans, with the cost of that
+// Small workloads where packing zone by zone was once more expensive than what Karpenter v1.14.1 plans, with the cost of that
 // (`internal/bench/compare --scenario f --pods N --seed S`).
 func TestFewPodsAreNoDearerThanKarpenters(t *testing.T) {
 	for _, c := range []struct {

@@ -82,7 +82,7 @@ func TestPreferNoScheduleIsSoft(t *testing.T) {
 			t.Errorf("pool %s, want calm: the preferred zone is given up before the taint is accepted", got)
 		}
 	})
-	t.Run("a hard taint beside it still counts", func(t *testing.T) {
+	t.Run("a hard taint next to it still counts", func(t *testing.T) {
 		p := solve(t, cluster(nodePool("both", poolTaints("busy=yes:PreferNoSchedule", "gpu=yes:NoSchedule")), pod("p")))
 		wantReason(t, p, "p", `incompatible with nodepool "both", did not tolerate gpu=yes:NoSchedule`)
 	})

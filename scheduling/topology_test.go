@@ -208,7 +208,7 @@ func TestMatchLabelKeys(t *testing.T) {
 	}
 }
 
-// SCH-066, SCH-103: neither what a pod prefers nor where its volumes are changes which domains a spread reckons with.
+// SCH-066, SCH-103: neither what a pod prefers nor where its volumes are changes which domains a spread counts.
 func TestSpreadIgnoresWishesAndVolumes(t *testing.T) {
 	t.Run("SCH-066 a preferred zone", func(t *testing.T) {
 		p := solveQuery(t, cluster(soldIn("a", "b"), pods("p", 4, labelled("w"), spreadBy(zoneKey, 1, "w"), preferred(100, in(zoneKey, "a")))), scheduling.Query{})
@@ -274,7 +274,7 @@ func TestSpreadOverMachines(t *testing.T) {
 			}
 			for i := range p.Existing {
 				if n := len(p.Existing[i].Pods); n >= int(c.skew) {
-					t.Errorf("%s gets %d pods beside the one it has, want fewer than %d", p.Existing[i].Name, n, c.skew)
+					t.Errorf("%s gets %d pods in addition to the one it has, want fewer than %d", p.Existing[i].Name, n, c.skew)
 				}
 			}
 		})

@@ -170,7 +170,7 @@ func TestClear(t *testing.T) {
 		t.Error("A was not cleared")
 	}
 	if got := c.Get("A"); got.Status != metav1.ConditionUnknown || !got.LastTransitionTime.Time.Equal(at(3)) {
-		t.Errorf("a dependent begins anew: got %+v", got)
+		t.Errorf("a dependent begins again: got %+v", got)
 	}
 	if got := c.Ready(); got.Status != metav1.ConditionUnknown {
 		t.Errorf("Ready did not follow: %+v", got)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// API-266: every code is stable in form (W7xx is of settings, which are told beside conversions), has one of three severities and a sentence, and an error is told from the rest.
+// API-266: every code is stable in form (W7xx is of settings, which are reported together with conversions), has one of three severities and a sentence, and an error is distinguished from the rest.
 func TestCatalogue(t *testing.T) {
 	codes := Codes()
 	for _, code := range codes {

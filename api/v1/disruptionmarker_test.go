@@ -22,7 +22,7 @@ func TestDisruptionMarkers(t *testing.T) {
 		name         string
 		pool         PoolKey
 		node, marked corev1.Node
-		// known tells that the node bears a marker before; undone is what is left once all is taken off.
+		// known says that the node bears a marker before; undone is what is left once all is taken off.
 		known  bool
 		undone corev1.Node
 	}{

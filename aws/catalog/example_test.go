@@ -38,7 +38,7 @@ func ExampleParse() {
 	// Output: instance type "m5.large": net.enisDefaultCard: must be from 0 to 16384, is -3
 }
 
-// EC2's own description of its instance types needs zones and prices beside it.
+// EC2's own description of its instance types needs zones and prices in addition.
 func ExampleParseDescribeInstanceTypes() {
 	answer := `{"InstanceTypes": [{
 		"InstanceType": "t4g.small",

@@ -206,7 +206,7 @@ func TestClashNamesOrigin(t *testing.T) {
 	}
 }
 
-// W605: what kubectl apply noted of an object does not get into one of another generation, and whoever converts is told; other
+// W605: what kubectl apply noted of an object does not get into one of another generation, and the user is told; other
 // annotations do. What passes through keeps it, live objects do, and Karpenter's tool keeps it everywhere.
 func TestAppliedNote(t *testing.T) {
 	noted := func(manifest string) string {
@@ -312,7 +312,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// API-260, API-276, API-286, API-302: a manifest that no API server has seen gets what a webhook would have added, beside live
+// API-260, API-276, API-286, API-302: a manifest that no API server has seen gets what a webhook would have added, next to live
 // objects, which have it; an inline provider block and a node template of one name are one node class or an error.
 func TestReadOfManifests(t *testing.T) {
 	const live = "{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: live, uid: x}, spec: {providerRef: {name: default}}}\n---\n"

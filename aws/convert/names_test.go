@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// API-385: a generated name is one that an object may have, wherever a long one is cut, and tells long names apart.
+// API-385: a generated name is one that an object may have, wherever a long one is cut, and distinguishes long names.
 func TestGeneratedNames(t *testing.T) {
 	seen := make(map[string]string)
 	for _, part := range []string{"x", "ab.", "ab-", "a.b-c.", "a--"} {

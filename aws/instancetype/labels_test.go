@@ -190,7 +190,7 @@ func TestLabelsOfInventedTypes(t *testing.T) {
 	}
 }
 
-// AWI-031, AWI-036: Windows runs on amd64 alone, and nodes tell its build.
+// AWI-031, AWI-036: Windows runs on amd64 alone, and nodes state its build.
 func TestWindowsLabels(t *testing.T) {
 	for family, build := range map[awsv1.AMIFamily]string{
 		awsv1.AMIFamilyWindows2019: "10.0.17763",

@@ -366,7 +366,7 @@ func TestMetadataIPv6ByRegion(t *testing.T) {
 	}
 }
 
-// AWN-104, AWN-182, AWN-183, AWN-200: what keeps templates from being made, and how a caller tells.
+// AWN-104, AWN-182, AWN-183, AWN-200: what keeps templates from being made, and how a caller recognizes it.
 func TestErrors(t *testing.T) {
 	userData := func(text string) func(*Request) {
 		return class(func(c *awsv1.EC2NodeClass) { c.Spec.UserData = &text })

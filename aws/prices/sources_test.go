@@ -34,7 +34,7 @@ func product(name, currency string, amounts ...string) string {
 		name, strings.Join(dimensions, ","))
 }
 
-// asked is what tells one question to the price list from another.
+// asked is what distinguishes one question to the price list from another.
 func asked(in *pricing.GetProductsInput) map[string]string {
 	out := map[string]string{}
 	for _, f := range in.Filters {
@@ -323,7 +323,7 @@ func TestRegional(t *testing.T) {
 const file = `{"schema": "drawknife-ec2-prices/1", "region": "eu-west-1", "source": "our contract", "asOf": "2026-07-01",
 	"zones": [{"name": "eu-west-1a"}], "types": {"m5.large": {"onDemand": 0.09, "spot": {"eu-west-1a": 0.03}}}}`
 
-// OPP-15: prices of a file, read anew each time.
+// OPP-15: prices of a file, read again each time.
 func TestFile(t *testing.T) {
 	text := strings.Replace(file, `"onDemand": 0.09`, `"onDemand": 0.09, "dedicated": 0.1, "local": {"eu-west-1-x-1a": 0.11}`, 1)
 	source := prices.File(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })

@@ -84,7 +84,7 @@ func TestClientsThrottled(t *testing.T) {
 	}
 }
 
-// AWN-313, AWI-004: the probe tells apart success, missing credentials and missing permissions.
+// AWN-313, AWI-004: the probe distinguishes success, missing credentials and missing permissions.
 func TestProbe(t *testing.T) {
 	for code, kind := range map[string]cloudprovider.ErrorKind{
 		"DryRunOperation":       "",

@@ -23,7 +23,7 @@ func gateClauses() []clause {
 	return []clause{
 		{"CP-GATE-01", Core, "a gate once open stays open", (*lab).gateStays},
 		{"CP-GATE-02", Core, "asking the gate changes nothing", (*lab).gateAsked},
-		{"CP-GATE-03", Core, "a gate that can't tell is not open", (*lab).gateUnknown},
+		{"CP-GATE-03", Core, "a gate that does not know is not open", (*lab).gateUnknown},
 		{"CP-GATE-04", Core, "an instance that is gone before the gate opened is NotFound to it", (*lab).gateGone},
 	}
 }

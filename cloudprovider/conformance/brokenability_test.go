@@ -77,7 +77,7 @@ func brokenAbilities() []broken {
 				return r, err
 			}
 		}},
-		{clause: "CP-GATE-03", what: "a gate that can't tell is open", how: func(d *double) {
+		{clause: "CP-GATE-03", what: "a gate that does not know is open", how: func(d *double) {
 			d.registered = func(ctx context.Context, c *v1.NodeClaim) (cloudprovider.GateResult, error) {
 				r, err := d.Cloud.Registered(ctx, c)
 				if err != nil && !cloudprovider.IsNodeClaimNotFound(err) {

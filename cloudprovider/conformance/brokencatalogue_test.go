@@ -124,7 +124,7 @@ func brokenCatalogues() []broken {
 		{clause: "CP-CATALOG-08", what: "the overhead is all there is", how: func(d *double) {
 			d.selling(dear, func(t *cloudprovider.InstanceType) { t.Overhead.SystemReserved = t.Capacity })
 		}},
-		{clause: "CP-CATALOG-09", what: "each call makes the types anew", how: func(d *double) {
+		{clause: "CP-CATALOG-09", what: "each call makes the types again", how: func(d *double) {
 			d.types = func(ctx context.Context, p *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 				all, err := d.Cloud.InstanceTypes(ctx, p)
 				for i := range all {

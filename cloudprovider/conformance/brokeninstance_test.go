@@ -61,7 +61,7 @@ func brokenInstances() []broken {
 				return d.Cloud.Delete(ctx, c)
 			}
 		}},
-		{clause: "CP-GET-01", what: "Get does not tell the image", how: func(d *double) {
+		{clause: "CP-GET-01", what: "Get does not state the image", how: func(d *double) {
 			d.get = func(ctx context.Context, id string) (*v1.NodeClaim, error) {
 				got, err := d.Cloud.Get(ctx, id)
 				if got != nil {

@@ -189,7 +189,7 @@ func (l *lab) findable(claim *v1.NodeClaim) {
 	}
 	created, err := l.tryCreate(claim)
 	if err != nil {
-		l.Errorf("launching anew after a failure: %v", err)
+		l.Errorf("launching again after a failure: %v", err)
 		return
 	}
 	if left != "" && created.Status.ProviderID != left {

@@ -201,7 +201,7 @@ func (l *lab) errorPermission() {
 func (l *lab) errorCauses() {
 	l.struck(Fault{Kind: cloudprovider.Throttled, Also: cloudprovider.Unauthorized}, func(c call, err error) {
 		if errors.Is(err, cloudprovider.Throttled) != errors.Is(err, cloudprovider.Unauthorized) {
-			l.Errorf("%s failed because it was throttled and because it was refused, and its error tells one of them: %v", c.method, err)
+			l.Errorf("%s failed because it was throttled and because it was refused, and its error states one of them: %v", c.method, err)
 		}
 	})
 }

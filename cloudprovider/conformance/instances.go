@@ -34,7 +34,7 @@ func listClauses() []clause {
 		{"CP-LIST-01", Core, "List has every instance of this cluster and none of another", (*lab).listComplete},
 		{"CP-LIST-02", Core, "List lags by no more than is declared", (*lab).listInTime},
 		{"CP-LIST-03", Core, "what shuts down is listed as such, what is gone is not", (*lab).listEnding},
-		{"CP-LIST-04", Core, "List tells whose each instance is", (*lab).listOwners},
+		{"CP-LIST-04", Core, "List says whose each instance is", (*lab).listOwners},
 		{"CP-LIST-05", Core, "an incomplete list is an error", (*lab).listWhole},
 		{"CP-LIST-06", Core, "List is ordered by provider ID", (*lab).listOrdered},
 	}

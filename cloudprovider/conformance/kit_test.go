@@ -164,7 +164,7 @@ func (h *hooks) setNodeClass(ref v1.NodeClassReference, state conformance.NodeCl
 	return nil
 }
 
-var update = flag.Bool("update", false, "write docs/conformance/fake.* anew")
+var update = flag.Bool("update", false, "write docs/conformance/fake.* again")
 
 // The fake keeps the whole contract, and docs/conformance shows that.
 func TestFake(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/conformance"
 )
 
-// The page over the committed reports tells of each level what they tell.
+// The page over the committed reports says of each level what they say.
 func TestReports(t *testing.T) {
 	dir := filepath.Join("..", "..", "docs", "conformance")
 	columns := []struct{ title, file string }{{"fake", "fake.json"}, {"aws on moto", "aws.json"}, {"aws in memory", "aws-memory.json"}}

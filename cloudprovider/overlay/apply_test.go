@@ -303,9 +303,9 @@ func TestPreviousKeepsIdentity(t *testing.T) {
 	first := apply(t, pools, small, arm)
 	heavier := small.DeepCopy()
 	heavier.Spec.Weight = ptr(int32(7))
-	dearer := arm.DeepCopy()
-	dearer.Spec.Price = ptr("8.5")
-	second := Apply(Input{Overlays: []*v1.NodeOverlay{heavier, dearer}, Pools: pools, Lookup: core(), Previous: first})
+	costlier := arm.DeepCopy()
+	costlier.Spec.Price = ptr("8.5")
+	second := Apply(Input{Overlays: []*v1.NodeOverlay{heavier, costlier}, Pools: pools, Lookup: core(), Previous: first})
 	a, b := first.Pools[0].Types, second.Pools[0].Types
 	if a[1] != b[1] {
 		t.Error("small came out the same, but is another object")

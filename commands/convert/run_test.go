@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 func exec(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the outputs in README.md anew")
+var update = flag.Bool("update", false, "write the outputs in README.md again")
 
 // The README shows what the command prints, for every family: each block of shell that runs it is followed by a block
 // with the output.

@@ -207,9 +207,9 @@ spec:
 		t.Errorf("no pod waits: %s", b.stderr)
 	}
 	var text strings.Builder
-	dearer := consolidationText{plan: &disruption.Plan{}, result: consolidation{before: nodeCost{nodes: 2, cost: 1}, after: nodeCost{nodes: 1, cost: 1.25}}}
-	dearer.document.Summary = consolidationSummary{Savings: -0.25, Replaced: 2, Launched: 1, Evictions: 3}
-	dearer.writeSaving(&text)
+	costlier := consolidationText{plan: &disruption.Plan{}, result: consolidation{before: nodeCost{nodes: 2, cost: 1}, after: nodeCost{nodes: 1, cost: 1.25}}}
+	costlier.document.Summary = consolidationSummary{Savings: -0.25, Replaced: 2, Launched: 1, Evictions: 3}
+	costlier.writeSaving(&text)
 	for _, want := range []string{"0 nodes removed, 2 replaced by 1; 3 evictions of pods.", "$1.2500/h instead of $1.0000/h: $0.2500/h more (25.0%), $182.50 a month"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q lacks %q", text.String(), want)

@@ -72,7 +72,7 @@ func (r consolidationText) writeCommands(w io.Writer) {
 // places returns the nodes to which the pods of a command move, one line for each node.
 func (r consolidationText) places(cmd *commandDocument) []string {
 	var lines []string
-	tell := func(node string, pods []string) {
+	list := func(node string, pods []string) {
 		if len(pods) == 0 {
 			return
 		}
@@ -84,10 +84,10 @@ func (r consolidationText) places(cmd *commandDocument) []string {
 		lines = append(lines, begin+r.fit(pods, ", ", room))
 	}
 	for _, to := range cmd.Receivers {
-		tell(to.Name, to.Pods)
+		list(to.Name, to.Pods)
 	}
 	for _, to := range cmd.Launches {
-		tell("a new "+to.InstanceType+"/"+to.Zone+"/"+to.CapacityType, to.Pods)
+		list("a new "+to.InstanceType+"/"+to.Zone+"/"+to.CapacityType, to.Pods)
 	}
 	if left := len(lines) - shownPlaces; left > 0 && !r.verbose {
 		lines = append(lines[:shownPlaces], fmt.Sprintf("%s and to %s (--verbose lists them)", r.ellipsis(), counted(left, "more node")))

@@ -135,7 +135,7 @@ func checkSpread(t *testing.T, d document) {
 func checkStatefulSet(t *testing.T, d document) {
 	allPlaced(t, d)
 	if zones := byZone(d, "stream/kafka"); len(zones) != 2 {
-		t.Errorf("brokers by zone are %v, want both zones used: the dearer one costs little more", zones)
+		t.Errorf("brokers by zone are %v, want both zones used: the more expensive one costs little more", zones)
 	}
 	for _, node := range d.Nodes {
 		if brokers := of("stream/kafka", node.Pods); len(brokers) > 1 {
@@ -164,7 +164,7 @@ func checkAffinity(t *testing.T, d document) {
 			t.Errorf("%s has %v without a cache", node.Name, webs)
 		}
 		if probes := of("jobs/probe", node.Pods); len(probes) > 0 && len(caches)+len(webs) > 0 {
-			t.Errorf("%s has %v beside %v %v", node.Name, probes, caches, webs)
+			t.Errorf("%s has %v next to %v %v", node.Name, probes, caches, webs)
 		}
 	}
 }

@@ -431,7 +431,7 @@ func TestReplaySavesTheSame(t *testing.T) {
 	}
 }
 
-// The same input gives the same bytes, whatever runs beside it.
+// The same input gives the same bytes, whatever else runs.
 func TestDeterminism(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, args := range [][]string{nil, {"--catalog", smallCatalog, "testdata/shop"}} {

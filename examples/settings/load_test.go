@@ -130,7 +130,7 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// A settings file that can't be read is a problem of whoever named it.
+// A settings file that can't be read is a problem of the user who named it.
 func TestUnreadableFile(t *testing.T) {
 	missing := func(string) ([]byte, error) { return nil, os.ErrNotExist }
 	for _, c := range []struct {

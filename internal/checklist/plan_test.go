@@ -81,7 +81,7 @@ func (c cluster) wantAllPlaced(t *testing.T) {
 	}
 }
 
-// eachType calls check for every type that any planned node may be of, with the offering it is reckoned with.
+// eachType calls check for every type that any planned node may be of, with the offering it is planned with.
 func (c cluster) eachType(t *testing.T, check func(o scheduling.InstanceTypeOption, facts *catalog.Type) string) {
 	t.Helper()
 	for _, node := range c.NewNodes {

@@ -95,7 +95,7 @@ func karpentersNode(t *testing.T, cluster *harness.Cluster, pool *v1.NodePool, n
 }
 
 // TestAdoption takes over a cluster as Karpenter v1 leaves it. While it holds its lease nothing is done; then no node is replaced,
-// hashes of an older version are written anew so that nothing drifts, and what pods need from then on is launched beside the
+// hashes of an older version are written again so that nothing drifts, and what pods need from then on is launched next to the
 // nodes that are there. API-220, API-230, API-248, API-421, SET-055.
 func TestAdoption(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
@@ -114,7 +114,7 @@ func TestAdoption(t *testing.T) {
 	for _, node := range cluster.Nodes() {
 		nodes[node.UID] = node.Spec.ProviderID
 	}
-	cluster.Lap("as Karpenter leaves it")
+	cluster.Note("as Karpenter leaves it")
 
 	leases := cluster.Client.CoordinationV1().Leases(cluster.Namespace)
 	lease, err := leases.Create(t.Context(), &coordinationv1.Lease{
@@ -179,6 +179,6 @@ func TestAdoption(t *testing.T) {
 	if kept != len(nodes) {
 		t.Errorf("%d of %d nodes are still there", kept, len(nodes))
 	}
-	cluster.Lap("taken over, with %s", fmt.Sprint(len(cluster.Nodes()), " nodes"))
+	cluster.Note("taken over, with %s", fmt.Sprint(len(cluster.Nodes()), " nodes"))
 	removePools(t, cluster)
 }

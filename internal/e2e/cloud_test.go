@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/internal/e2e/harness"
 )
 
-// cloudVariable tells the program of buildRemote where its cloud is.
+// cloudVariable has the address of the cloud for the program of buildRemote.
 const cloudVariable = "E2E_CLOUD"
 
 // buildRemote makes the controller's program as build does, but for the cloud, which is the test's and outlives it.

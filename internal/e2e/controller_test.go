@@ -90,7 +90,7 @@ func (c *controller) finish() {
 	})
 }
 
-// quietHandler leaves out what controller-runtime tells of its own start and stop.
+// quietHandler leaves out what controller-runtime logs of its own start and stop.
 type quietHandler struct{ slog.Handler }
 
 // Enabled is for warnings alone.

@@ -208,7 +208,7 @@ func TestTwoVersions(t *testing.T) {
 	if _, err := s.of("v1beta1", "nodepools").Create(t.Context(), bad, metav1.CreateOptions{}); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "WhenEmpty needs consolidateAfter") {
 		t.Errorf("a pool that breaks a rule of v1beta1: %v", err)
 	}
-	s.cluster.Lap("round trips")
+	s.cluster.Note("round trips")
 	s.migrate()
 }
 
@@ -265,7 +265,7 @@ func (s *twoVersions) migrate() {
 		return string(text) == `["v1"]` && now.GetResourceVersion() != was.GetResourceVersion(), string(text) + " " + now.GetResourceVersion()
 	})
 	if diff := cmp.Diff(spec(was), spec(s.get("v1", "nodepools", "web"))); diff != "" {
-		s.t.Errorf("the pool after it was stored anew (-want +got):\n%s", diff)
+		s.t.Errorf("the pool after it was stored again (-want +got):\n%s", diff)
 	}
-	s.cluster.Lap("stored anew")
+	s.cluster.Note("stored again")
 }

@@ -256,7 +256,7 @@ func TestClaimedDevices(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(replicas)) {
 		cluster.Eventually("the pods of "+name+" run", patience, cluster.PodsRun(name, replicas[name]))
 	}
-	cluster.Lap("%d nodes", len(cluster.Nodes()))
+	cluster.Note("%d nodes", len(cluster.Nodes()))
 	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
 	noneTwice(t, cluster, types)
 	togetherOnOneNode(t, cluster, "together")

@@ -96,11 +96,11 @@ func TestEmptyNodeRemoved(t *testing.T) {
 		}
 		return !given.IsZero(), fmt.Sprint(len(claims), " claims, none deleted")
 	})
-	if waited := given.Sub(busy.Truncate(time.Second)); waited < after { // objects tell time in seconds
+	if waited := given.Sub(busy.Truncate(time.Second)); waited < after { // objects state times in seconds
 		t.Errorf("a node is given up %s after it was still in use, want no less than consolidateAfter %s", waited, after)
 	}
 	took := cluster.Eventually("the nodes are gone", patience, cluster.Empty())
-	cluster.Lap("given up %s after the last pod was told to end, gone %s later", given.Sub(busy).Round(time.Second), took.Round(time.Millisecond))
+	cluster.Note("given up %s after the last pod was told to end, gone %s later", given.Sub(busy).Round(time.Second), took.Round(time.Millisecond))
 }
 
 // TestNewNodesWaitForTheirPods (PRV-026, DIS-005): a pool that has empty nodes removed at once does not lose new ones before
@@ -118,10 +118,10 @@ func TestNewNodesWaitForTheirPods(t *testing.T) {
 	if n := cluster.Bought(); n != nodes {
 		t.Errorf("%d instances were launched for the pods of %d nodes", n, nodes)
 	}
-	cluster.Lap("%d nodes", nodes)
+	cluster.Note("%d nodes", nodes)
 	cluster.Scale("web", 0)
 	took := cluster.Eventually("the nodes are gone", patience, cluster.Empty())
-	cluster.Lap("removed after %s", took.Round(time.Millisecond))
+	cluster.Note("removed after %s", took.Round(time.Millisecond))
 }
 
 // surplus is a label of pods that are not to stay when their deployment is scaled down.
@@ -197,7 +197,7 @@ func underusedNodesMerged(t *testing.T, planner disruption.Planner) {
 	if n := cluster.Bought(); n != 2 {
 		t.Errorf("%d instances were launched, want the two at the beginning", n)
 	}
-	cluster.Lap("merged after %s", took.Round(time.Millisecond))
+	cluster.Note("merged after %s", took.Round(time.Millisecond))
 }
 
 // roomy has a pod on a node far too large for it, of a pool that may now launch small ones too.
@@ -209,7 +209,7 @@ func roomy(t *testing.T, cluster *harness.Cluster) (before string) {
 	cluster.CreateDeployment("web", 1, harness.Pod("500m", "512Mi"))
 	cluster.Eventually("the pod runs", patience, cluster.PodsRun("web", 1))
 	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(1))
-	cluster.Lap("the pod runs on an instance of type %s", cluster.Nodes()[0].Labels[corev1.LabelInstanceTypeStable])
+	cluster.Note("the pod runs on an instance of type %s", cluster.Nodes()[0].Labels[corev1.LabelInstanceTypeStable])
 	return cluster.Nodes()[0].Name
 }
 
@@ -245,7 +245,7 @@ func TestNodeReplacedByCheaper(t *testing.T) {
 	if cpu := node.Status.Capacity.Cpu().Value(); cpu != 2 {
 		t.Errorf("the node has %d cores, want 2", cpu)
 	}
-	cluster.Lap("replaced by type %s after %s", node.Labels[corev1.LabelInstanceTypeStable], took.Round(time.Millisecond))
+	cluster.Note("replaced by type %s after %s", node.Labels[corev1.LabelInstanceTypeStable], took.Round(time.Millisecond))
 }
 
 // TestPodDisruptionBudgetBlocksAndAllows (DIS-045, DIS-058, DIS-281): while a budget lets no pod go its node stays and says why;
@@ -260,13 +260,13 @@ func TestPodDisruptionBudgetBlocksAndAllows(t *testing.T) {
 		return told(t, cluster, "DisruptionBlocked", "Node", cluster.Namespace+"/web") == 2, "they do not"
 	})
 	cluster.Never("a node is given up", 5*time.Second, givenUp(cluster, 2))
-	cluster.Lap("blocked")
+	cluster.Note("blocked")
 	if _, err := budgets.Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"maxUnavailable":1}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	took := cluster.Eventually("one node is left", patience, cluster.Settled(1))
 	cluster.Eventually("both pods run", patience, cluster.PodsRun("web", 2))
-	cluster.Lap("allowed, and merged after %s", took.Round(time.Millisecond))
+	cluster.Note("allowed, and merged after %s", took.Round(time.Millisecond))
 }
 
 // givenUp is the condition that any of so many nodes is marked, deleted or gone: a command begins with the mark.
@@ -284,7 +284,7 @@ func givenUp(cluster *harness.Cluster, nodes int) harness.Condition {
 	}
 }
 
-// told counts the objects of the kind that events of the reason tell about with the words.
+// told counts the objects of the kind that events of the reason mention with the words.
 func told(t *testing.T, cluster *harness.Cluster, reason, kind, words string) int {
 	t.Helper()
 	var list *eventsv1.EventList
@@ -317,10 +317,10 @@ func TestMaintenanceWindow(t *testing.T) {
 		return told(t, cluster, "DisruptionBlocked", "NodePool", "Empty") == 1, "it does not"
 	})
 	cluster.Never("the node is given up", 5*time.Second, givenUp(cluster, 1))
-	cluster.Lap("the window holds the node")
+	cluster.Note("the window holds the node")
 	// The window is now half a day away.
 	opens := time.Now().UTC().Add(12 * time.Hour).Hour()
 	patchPool(t, cluster, "default", fmt.Sprintf(`{"spec":{"disruption":{"budgets":[{"nodes":"100%%"},{"nodes":"0","schedule":"0 %d * * *","duration":"1h"}]}}}`, opens))
 	took := cluster.Eventually("the node is gone", patience, cluster.Empty())
-	cluster.Lap("removed %s after the window", took.Round(time.Millisecond))
+	cluster.Note("removed %s after the window", took.Round(time.Millisecond))
 }

@@ -31,7 +31,7 @@ func TestDriftRollsPool(t *testing.T) {
 	replacement.Spec.Disruption.ConsolidateAfter = v1.Never()
 	cluster.CreateNodePool(replacement)
 	patchPool(t, cluster, "old", `{"spec":{"template":{"spec":{"taints":[{"key":"karpenter.sh/legacy","value":"true","effect":"NoSchedule"}]}}}}`)
-	cluster.Lap("the old pool has the taint")
+	cluster.Note("the old pool has the taint")
 	cluster.Eventually("all of its nodes have drifted, or are gone", patience, func() (bool, string) {
 		drifted, there := 0, 0
 		for _, claim := range claimsOf(t, cluster) {
@@ -48,7 +48,7 @@ func TestDriftRollsPool(t *testing.T) {
 	disrupted := v1.DisruptedTaint()
 	most := 0
 	took := cluster.Eventually("all nodes are of the new pool", patience, func() (bool, string) {
-		nodes := cluster.Nodes()   // read before the claims: a node that leaves when another one has ended is not seen beside it
+		nodes := cluster.Nodes()   // read before the claims: a node that leaves when another one has ended is not seen next to it
 		lives := map[string]bool{} // the budget does not count instances that are being ended (DIS-199)
 		gone, replaced := pods, 0
 		for _, claim := range claimsOf(t, cluster) {
@@ -90,5 +90,5 @@ func TestDriftRollsPool(t *testing.T) {
 	}
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", pods))
 	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(pods))
-	cluster.Lap("rolled after %s, up to %d node at a time", took.Round(time.Millisecond), most)
+	cluster.Note("rolled after %s, up to %d node at a time", took.Round(time.Millisecond), most)
 }

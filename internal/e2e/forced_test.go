@@ -44,7 +44,7 @@ func TestExpiredNode(t *testing.T) {
 	})
 	cluster.Eventually("the pods run elsewhere", patience, cluster.PodsRun("web", 2))
 	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
-	cluster.Lap("expired after %s and replaced", life)
+	cluster.Note("expired after %s and replaced", life)
 }
 
 // TestInterruption (DIS-269 to DIS-274): a spot instance is about to be taken away. Its node takes no more pods, a replacement comes
@@ -83,7 +83,7 @@ func TestInterruption(t *testing.T) {
 	if left := time.Until(deadline); left <= 0 {
 		t.Errorf("the pods run elsewhere %s after the instance was to stop", -left)
 	} else {
-		cluster.Lap("cordoned after %s, all pods elsewhere %s before the deadline", cordoned.Round(time.Millisecond), left.Round(time.Millisecond))
+		cluster.Note("cordoned after %s, all pods elsewhere %s before the deadline", cordoned.Round(time.Millisecond), left.Round(time.Millisecond))
 	}
 	cluster.Eventually("an event says that the instance is interrupted", patience, func() (bool, string) {
 		return told(t, cluster, "SpotInterrupted", "Node", "") > 0, "none does"
@@ -111,7 +111,7 @@ func TestKilledInMidCommand(t *testing.T) {
 	widen(t, cluster)
 	select {
 	case name := <-killed:
-		cluster.Lap("killed when replacement %s had an instance", name)
+		cluster.Note("killed when replacement %s had an instance", name)
 	case <-time.After(patience):
 		t.Fatal("no replacement was launched")
 	}
@@ -148,5 +148,5 @@ func TestKilledInMidCommand(t *testing.T) {
 	if claim.Conditions().IsTrue(v1.ConditionDisruptionReason) {
 		t.Error("the claim that is left says that it is disrupted")
 	}
-	cluster.Lap("done by its successor; %d instances were launched in all", cluster.Bought())
+	cluster.Note("done by its successor; %d instances were launched in all", cluster.Bought())
 }

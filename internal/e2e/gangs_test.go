@@ -174,7 +174,7 @@ func TestGangIsBoundAsPlanned(t *testing.T) {
 		}
 		return members == gangMembers, fmt.Sprintf("%d members, %d open nodes", members, nodes)
 	})
-	cluster.Lap("%d members are bound", gangMembers)
+	cluster.Note("%d members are bound", gangMembers)
 	cluster.Eventually("the scheduler says so", patience, groupScheduled(t, cluster, "train", metav1.ConditionTrue))
 	zones, groups := map[string]int{}, map[string]int{}
 	for _, node := range cluster.Nodes() {
@@ -194,7 +194,7 @@ func TestGangIsBoundAsPlanned(t *testing.T) {
 	placedAsMeant(t, cluster)
 	cluster.Eventually("the job is complete", patience, jobComplete(t, cluster, "train"))
 	took := cluster.Eventually("its nodes are gone", patience, cluster.Empty())
-	cluster.Lap("the job is complete, and after %s its nodes are gone", took.Round(time.Millisecond))
+	cluster.Note("the job is complete, and after %s its nodes are gone", took.Round(time.Millisecond))
 	if n := cluster.Bought(); n != gangMembers {
 		t.Errorf("%d instances were launched, want %d", n, gangMembers)
 	}
@@ -224,9 +224,9 @@ func TestGangBeyondTheLimit(t *testing.T) {
 		}
 		return false, fmt.Sprint(len(list.Items), " events")
 	}
-	cluster.Eventually("the controller tells that three would fit", patience, told)
+	cluster.Eventually("the controller says that three would fit", patience, told)
 	_, note := told()
-	cluster.Lap("told: %s", note)
+	cluster.Note("told: %s", note)
 	cluster.Eventually("the scheduler finds no place either", patience, groupScheduled(t, cluster, "train", metav1.ConditionFalse))
 	cluster.Never("a node is launched, or a member bound", 3*time.Second, func() (bool, string) {
 		n, bought := bound(cluster, "train"), cluster.Bought()

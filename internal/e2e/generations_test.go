@@ -117,7 +117,7 @@ func (s *firstGeneration) remove(ctx context.Context) {
 	}
 }
 
-// releaseMachines takes off the finalizers of those that there are; what fails is tried again by whoever waits for their end.
+// releaseMachines takes off the finalizers of those that there are; what fails is tried again by the function that waits for their end.
 func (s *firstGeneration) releaseMachines(ctx context.Context) {
 	var machines v1alpha5.MachineList
 	if err := s.client.List(ctx, &machines); err != nil {
@@ -293,7 +293,7 @@ func (s *firstGeneration) oldNode(p *v1alpha5.Provisioner, name string) *v1alpha
 }
 
 // TestMachinesOfEarlierReleases takes over what release 0.31 leaves (API-230, API-335, API-336, API-405, API-408, API-411): the
-// Machines stay with their nodes and instances, the drift hash of this release beside the old one; when their Provisioner is
+// Machines stay with their nodes and instances, the drift hash of this release next to the old one; when their Provisioner is
 // deleted, they go, and nothing is launched for it any more.
 func TestMachinesOfEarlierReleases(t *testing.T) {
 	const pods = 2
@@ -356,7 +356,7 @@ func TestLegacyTaintRollsProvisioner(t *testing.T) {
 	s.must(s.client.Patch(t.Context(), p, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"taints":[{"key":"karpenter.sh/legacy","value":"true","effect":"NoSchedule"}]}}`))))
 	most := 0
 	took := s.Eventually("all nodes are of the NodePool", patience, func() (bool, string) {
-		nodes := s.Nodes()         // read before the Machines: a node that leaves when another one has ended is not seen beside it
+		nodes := s.Nodes()         // read before the Machines: a node that leaves when another one has ended is not seen next to it
 		lives := map[string]bool{} // machines that are being ended count no more
 		for _, m := range s.machines() {
 			lives[m.Status.NodeName] = condition(m.Status.Conditions, v1.ConditionInstanceTerminating) != "True"
@@ -384,5 +384,5 @@ func TestLegacyTaintRollsProvisioner(t *testing.T) {
 	s.Eventually("no Machine is left", patience, func() (bool, string) {
 		return len(s.machines()) == 0 && len(s.Nodes()) == pods, fmt.Sprintf("%d machines, %d nodes", len(s.machines()), len(s.Nodes()))
 	})
-	s.Lap("rolled after %s, up to %d node at a time", took.Round(time.Millisecond), most)
+	s.Note("rolled after %s, up to %d node at a time", took.Round(time.Millisecond), most)
 }

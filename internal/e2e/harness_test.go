@@ -83,7 +83,7 @@ func TestPodsRunOnMachinesOfTheCloud(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
 	cluster.CreateDeployment("web", 12, harness.Pod("1", "1Gi"))
 	cluster.Eventually("there is no room", patience, cluster.PodsUnschedulable("web", 12))
-	cluster.Lap("12 pods unschedulable")
+	cluster.Note("12 pods unschedulable")
 
 	first := launch(t, cluster, "first", zoneA)
 	launch(t, cluster, "second", zoneB)
@@ -96,9 +96,9 @@ func TestPodsRunOnMachinesOfTheCloud(t *testing.T) {
 		}
 	}
 	welcome(t, cluster, 2)
-	cluster.Lap("2 nodes ready")
+	cluster.Note("2 nodes ready")
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 12))
-	cluster.Lap("12 pods running")
+	cluster.Note("12 pods running")
 
 	nodes := cluster.Nodes()
 	i := slices.IndexFunc(nodes, func(node *corev1.Node) bool { return node.Spec.ProviderID == first.Status.ProviderID })
@@ -122,7 +122,7 @@ func TestPodsRunOnMachinesOfTheCloud(t *testing.T) {
 	cluster.Eventually("its pods are gone, and others wait in their place", patience, func() (bool, string) {
 		return len(cluster.OnNode(node.Name)) == 0 && len(cluster.Pods("web")) == 12, fmt.Sprint(len(cluster.OnNode(node.Name)), " pods on the node")
 	})
-	cluster.Lap("%d pods lost with their instance and replaced", len(lost))
+	cluster.Note("%d pods lost with their instance and replaced", len(lost))
 }
 
 // TestKubeletsThatDisappoint has instances that register never, late, and with less than was promised.
@@ -207,7 +207,7 @@ func TestAPIServerRestarts(t *testing.T) {
 	restartAPIServer(t, cluster, 2*time.Second)
 	cluster.Scale("web", 4)
 	cluster.Eventually("more pods run", patience, cluster.PodsRun("web", 4))
-	cluster.Lap("scaled up after the restart")
+	cluster.Note("scaled up after the restart")
 }
 
 // restartAPIServer has the API server crash, be away for a time, and come back.
@@ -224,7 +224,7 @@ func restartAPIServer(t *testing.T, cluster *harness.Cluster, away time.Duration
 	if err := cluster.Plane.StartAPIServer(ctx); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Lap("API server back in %s after %s away", time.Since(began).Round(time.Millisecond), away)
+	cluster.Note("API server back in %s after %s away", time.Since(began).Round(time.Millisecond), away)
 }
 
 // TestWorkloadsOfOtherKinds runs daemon sets, jobs and volumes: a disk is made in the zone of the node that kube-scheduler

@@ -127,7 +127,7 @@ func (k *killing) play() {
 		}
 		return k.cluster.Settled(k.nodes)()
 	})
-	k.cluster.Lap("%d nodes are up, %d instances were launched, %d effects, %v", len(k.cluster.Nodes()), k.cluster.Bought(), k.effects[0], &k.seen[0])
+	k.cluster.Note("%d nodes are up, %d instances were launched, %d effects, %v", len(k.cluster.Nodes()), k.cluster.Bought(), k.effects[0], &k.seen[0])
 	if n := k.cluster.Bought(); n != k.nodes {
 		k.t.Errorf("%d instances were launched for %d nodes", n, k.nodes)
 	}
@@ -144,7 +144,7 @@ func (k *killing) play() {
 		{"key":"`+fake.LabelInstanceCPU+`","operator":"In","values":["2","8"]}]}}}}`)
 	k.phase("the fleet is at rest", k.resting())
 	k.take()
-	k.cluster.Lap("%+v, %d effects, %v", k.end, k.effects[1], &k.seen[1])
+	k.cluster.Note("%+v, %d effects, %v", k.end, k.effects[1], &k.seen[1])
 	k.nothingLeft()
 }
 
@@ -242,7 +242,7 @@ func (k *killing) killOne(at moment) {
 		k.t.Errorf("the program ended by itself, with %d", p.code)
 	}
 	p.wire.close()
-	k.cluster.Lap("killed %s; %d instances, %d nodes, %d pods bound", k.gate.last(), len(k.cluster.Cloud.Instances()), len(k.cluster.Nodes()), k.bound())
+	k.cluster.Note("killed %s; %d instances, %d nodes, %d pods bound", k.gate.last(), len(k.cluster.Cloud.Instances()), len(k.cluster.Nodes()), k.bound())
 }
 
 func (k *killing) bound() int {
@@ -355,7 +355,7 @@ type reaper struct {
 	struck string
 }
 
-// begin begins to count anew.
+// begin begins to count again.
 func (r *reaper) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -202,7 +202,7 @@ func (a *api) run(command string, change func(*unstructured.Unstructured)) {
 	default:
 		a.t.Fatalf("the test knows no command %q", command)
 	}
-	a.cluster.Lap("kubectl %s", command)
+	a.cluster.Note("kubectl %s", command)
 }
 
 func (a *api) applyFile(path string, change func(*unstructured.Unstructured)) {

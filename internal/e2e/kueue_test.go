@@ -30,7 +30,7 @@ func TestKueue(t *testing.T) {
 	cluster := batchServer.Start(t, harness.Options{})
 	api := newAPI(t, cluster)
 	startKueue(t, cluster, api)
-	cluster.Lap("Kueue is ready")
+	cluster.Note("Kueue is ready")
 	options := batchOptions()
 	options.Features.ProvisioningRequest = true
 	startController(t, cluster, options)
@@ -88,7 +88,7 @@ func oneJob(t *testing.T, cluster *harness.Cluster, api *api) {
 		})
 	}
 	took := cluster.Eventually("its nodes are gone", patience, cluster.Empty())
-	cluster.Lap("after %s its nodes are gone", took.Round(time.Millisecond))
+	cluster.Note("after %s its nodes are gone", took.Round(time.Millisecond))
 }
 
 // flavourByFlavour has a job refused, backing off, and admitted to another flavour.
@@ -107,7 +107,7 @@ func flavourByFlavour(t *testing.T, cluster *harness.Cluster, api *api) {
 				t.Fatal(len(list), "requests", err)
 			}
 			message := fmt.Sprint(conditionOf(&list[0], "Failed")["message"])
-			cluster.Lap("refused: %s", message)
+			cluster.Note("refused: %s", message)
 			if !strings.Contains(message, "of 6 members fit") || !strings.Contains(message, "limit cpu") {
 				t.Errorf("the request is refused with %q, want how many fit and which limit is in the way", message)
 			}
@@ -119,7 +119,7 @@ func flavourByFlavour(t *testing.T, cluster *harness.Cluster, api *api) {
 		}
 	}
 	cluster.Eventually("all nodes are gone", patience, cluster.Empty())
-	cluster.Lap("all nodes are gone")
+	cluster.Note("all nodes are gone")
 }
 
 // ranIn checks that the pods of a job have run, with a node selector for a pool unless that is empty.

@@ -50,7 +50,7 @@ func removePrograms(built bool) error {
 	return os.RemoveAll(filepath.Dir(path))
 }
 
-// programBuilt tells TestMain that there is something to remove.
+// programBuilt says to TestMain that there is something to remove.
 var programBuilt bool
 
 // program is the controller's program as a process of its own, which reaches the API server through a wire.
@@ -79,10 +79,10 @@ func startProgram(t *testing.T, cluster *harness.Cluster, flags ...string) *prog
 	return startBuilt(t, cluster, built{path: path}, flags...)
 }
 
-// built is a program, with what it is run with beside its flags.
+// built is a program, with what it is run with in addition to its flags.
 type built struct {
 	path string
-	// environment beside HOME.
+	// environment in addition to HOME.
 	environment []string
 	// gate is gone through by requests to the API server that change something; nil: they pass.
 	gate func(request string, do func())
@@ -102,7 +102,7 @@ func startBuilt(t *testing.T, cluster *harness.Cluster, b built, flags ...string
 		"--leader-election-namespace", cluster.Namespace, "--system-namespace", cluster.Namespace,
 		"--health-probe-port", strconv.Itoa(free[0]), "--metrics-port", strconv.Itoa(free[1]),
 	}, flags...)...)
-	command.Env = append([]string{"HOME=" + t.TempDir()}, b.environment...) // and no settings of whoever runs the tests
+	command.Env = append([]string{"HOME=" + t.TempDir()}, b.environment...) // and no settings of the user who runs the tests
 	command.Stdout, command.Stderr = p.stdout, p.stderr
 	endWithParent(command)
 	if err := command.Start(); err != nil {

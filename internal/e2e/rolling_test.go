@@ -86,7 +86,7 @@ func TestDeletionRollsPool(t *testing.T) {
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", pods))
 	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(pods))
 	ofNewPool(t, cluster)
-	cluster.Lap("rolled after %s", took)
+	cluster.Note("rolled after %s", took)
 }
 
 // TestRolledByHand (S0-047, S0-051): the old pool gets a taint that keeps new instances from it, and a budget keeps its nodes from being
@@ -117,7 +117,7 @@ func TestRolledByHand(t *testing.T) {
 		cluster.Eventually(node.Name+" is gone", patience, func() (bool, string) { return cluster.Node(node.Name) == nil, "it is there" })
 		cluster.Eventually("the pods run", patience, cluster.PodsRun("web", pods))
 		cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(pods))
-		cluster.Lap("%s is rolled", node.Name)
+		cluster.Note("%s is rolled", node.Name)
 	}
 	ofNewPool(t, cluster)
 }

@@ -32,7 +32,7 @@ func requirement(key string, operator corev1.NodeSelectorOperator, values ...str
 // placedAsMeant waits until it is known where pods are to go, which events say, and has them placedWell.
 func placedAsMeant(t *testing.T, cluster *harness.Cluster) {
 	t.Helper()
-	cluster.Eventually("the controller tells of a pod where it is to go, by a Nominated event", patience, func() (bool, string) {
+	cluster.Eventually("the controller says of a pod where it is to go, by a Nominated event", patience, func() (bool, string) {
 		placements := cluster.Placements()
 		return placements.Told > 0, placements.String()
 	})
@@ -46,9 +46,9 @@ func placedAsMeant(t *testing.T, cluster *harness.Cluster) {
 func placedWell(t *testing.T, cluster *harness.Cluster) {
 	t.Helper()
 	placements := cluster.Placements()
-	cluster.Lap("%v", placements)
+	cluster.Note("%v", placements)
 	costs := cluster.Costs()
-	cluster.Lap("%v", costs)
+	cluster.Note("%v", costs)
 	if costs.Fleet > costs.Ordered*(1+1e-9) {
 		t.Errorf("the instances cost more than was planned: %v; elsewhere are %v", costs, placements.Elsewhere)
 	}
@@ -61,7 +61,7 @@ func placedWell(t *testing.T, cluster *harness.Cluster) {
 		switch {
 		case len(cluster.OnNode(node.Name)) > 0:
 		case placements.Deserted[node.Name] || placements.Told < placements.Bound:
-			cluster.Lap("node %s is empty; elsewhere are %v", node.Name, placements.Elsewhere)
+			cluster.Note("node %s is empty; elsewhere are %v", node.Name, placements.Elsewhere)
 		default:
 			t.Errorf("node %s was launched for nothing; elsewhere are %v", node.Name, placements.Elsewhere)
 		}
@@ -77,7 +77,7 @@ func removePools(t *testing.T, cluster *harness.Cluster) {
 		t.Fatal(err)
 	}
 	took := cluster.Eventually("nodes, claims and instances are gone with their pool", patience, cluster.Empty())
-	cluster.Lap("all removed in %s", took.Round(time.Millisecond))
+	cluster.Note("all removed in %s", took.Round(time.Millisecond))
 }
 
 // TestInflate scales the classic deployment from nothing to five pods, to a hundred, and back to nothing.
@@ -90,7 +90,7 @@ func TestInflate(t *testing.T) {
 		cluster.Scale("inflate", int32(n))
 		took := cluster.Eventually(fmt.Sprint(n, " pods run"), patience, cluster.PodsRun("inflate", n))
 		cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
-		cluster.Lap("%d pods run on %d nodes after %s", n, len(cluster.Nodes()), took.Round(time.Millisecond))
+		cluster.Note("%d pods run on %d nodes after %s", n, len(cluster.Nodes()), took.Round(time.Millisecond))
 		placedAsMeant(t, cluster)
 	}
 	cluster.Scale("inflate", 0)
@@ -151,7 +151,7 @@ func TestMixedConstraints(t *testing.T) {
 	for name, n := range counts {
 		cluster.Eventually(fmt.Sprint(n, " pods of ", name, " run"), patience, cluster.PodsRun(name, n))
 	}
-	cluster.Lap("all run on %d nodes", len(cluster.Nodes()))
+	cluster.Note("all run on %d nodes", len(cluster.Nodes()))
 	placedAsMeant(t, cluster)
 
 	// That kube-scheduler bound them proves most; what follows is that the pods really asked for it.
@@ -226,7 +226,7 @@ func TestLimitsAndWeights(t *testing.T) {
 		c := capacity()
 		return c["first"] > 8 || c["second"] > 8, fmt.Sprint("cores ", c)
 	})
-	cluster.Lap("cores by pool: %v", capacity())
+	cluster.Note("cores by pool: %v", capacity())
 	// With more room in the second pool the rest comes up there.
 	patchPool(t, cluster, "second", `{"spec":{"limits":{"cpu":"100"}}}`)
 	cluster.Eventually("all pods run", patience, cluster.PodsRun("web", 30))
@@ -281,7 +281,7 @@ func TestStockOut(t *testing.T) {
 	cluster.CreateDeployment("web", 10, harness.Pod("1", "1Gi"))
 	took := cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 10))
 	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
-	cluster.Lap("all run after %s, %d calls for %d instances", took.Round(time.Millisecond), cluster.Cloud.Calls(fake.MethodCreate), len(cluster.Nodes()))
+	cluster.Note("all run after %s, %d calls for %d instances", took.Round(time.Millisecond), cluster.Cloud.Calls(fake.MethodCreate), len(cluster.Nodes()))
 	for _, node := range cluster.Nodes() {
 		if node.Labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeOnDemand || node.Labels[corev1.LabelTopologyZone] == zoneA {
 			t.Errorf("node %s is %s in %s", node.Name, node.Labels[v1.CapacityTypeLabelKey], node.Labels[corev1.LabelTopologyZone])
@@ -317,7 +317,7 @@ func TestNodeThatNeverRegisters(t *testing.T) {
 	if left := cluster.Cloud.Instances()[0]; left.ProviderID == <-silent {
 		t.Error("the silent instance is the one that is left")
 	}
-	cluster.Lap("the pod runs on instance number %d", booted.Load())
+	cluster.Note("the pod runs on instance number %d", booted.Load())
 	removePools(t, cluster)
 }
 
@@ -344,7 +344,7 @@ func TestKilledInMidLaunch(t *testing.T) {
 			cluster.CreateDeployment("web", 12, harness.Pod("1", "1Gi"))
 			select {
 			case name := <-killed:
-				cluster.Lap("killed %s of nodeclaim %s, with %d instances", stage, name, len(cluster.Cloud.Instances()))
+				cluster.Note("killed %s of nodeclaim %s, with %d instances", stage, name, len(cluster.Cloud.Instances()))
 			case <-time.After(patience):
 				t.Fatal("there was no second launch")
 			}
@@ -361,7 +361,7 @@ func TestKilledInMidLaunch(t *testing.T) {
 					t.Errorf("nodeclaim %s has %d instances", uid, n)
 				}
 			}
-			placedWell(t, cluster) // what the killed controller had to tell may be lost with it
+			placedWell(t, cluster) // what the killed controller had to report may be lost with it
 			removePools(t, cluster)
 		})
 	}
@@ -438,7 +438,7 @@ func TestDrainKeepsBudgets(t *testing.T) {
 		cluster.Eventually("nodeclaim "+claims[i].Name+" is gone", patience, gone(i))
 	}
 	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
-	cluster.Lap("drained; at least %d of %d pods ran all the time", least, pods)
+	cluster.Note("drained; at least %d of %d pods ran all the time", least, pods)
 }
 
 // podsNow are the pods of the test's namespace as the API server has them.
@@ -512,7 +512,7 @@ func TestFinalizers(t *testing.T) {
 	}
 }
 
-// TestScaleUp brings up 5,000 pods on some 200 nodes and tells how long that took; in the short form a twentieth of that.
+// TestScaleUp brings up 5,000 pods on some 200 nodes and says how long that took; in the short form a twentieth of that.
 func TestScaleUp(t *testing.T) {
 	replicas, least := 5000, 190
 	if testing.Short() {
@@ -540,7 +540,7 @@ func TestScaleUp(t *testing.T) {
 		{"run", harness.Running},
 	} {
 		cluster.Eventually(fmt.Sprintf("%d pods %s", replicas, step.what), allow, count(step.is))
-		cluster.Lap("%d pods %s after %.1f s, on %d nodes", replicas, step.what, time.Since(began).Seconds(), len(cluster.Nodes()))
+		cluster.Note("%d pods %s after %.1f s, on %d nodes", replicas, step.what, time.Since(began).Seconds(), len(cluster.Nodes()))
 	}
 	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
 	placedAsMeant(t, cluster)

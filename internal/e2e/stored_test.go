@@ -151,7 +151,7 @@ func TestStoredHostileQuantities(t *testing.T) {
 	for _, h := range hostile {
 		o.refused(h.version, h.resource, h.manifest, "should match")
 	}
-	cluster.Lap("stored, and refused from now on")
+	cluster.Note("stored, and refused from now on")
 
 	p := startProgram(t, cluster, "--batch-idle-duration", "200ms", "--batch-max-duration", "1s", "--feature-gates", "NodeOverlay=true")
 	cluster.CreateNodePool(harness.NodePool("default"))
@@ -169,7 +169,7 @@ func TestStoredHostileQuantities(t *testing.T) {
 	for _, name := range []string{"odd-pool", "odd-claim", "odd-overlay"} {
 		p.says(fmt.Sprintf(`"object":%q`, name))
 	}
-	cluster.Lap("the program goes on")
+	cluster.Note("the program goes on")
 
 	// The AWS provider reads classes the same way.
 	var told bytes.Buffer
@@ -207,7 +207,7 @@ func TestStoredHostileQuantities(t *testing.T) {
 }
 
 // TestAdoptedFromReleasesWithoutReasons takes over NodeClaims whose conditions have neither reason nor message, as Karpenter up to 0.36
-// wrote them: a dry run tells which objects present definitions refuse or prune, then they are looked after, and one that is
+// wrote them: a dry run says which objects present definitions refuse or prune, then they are looked after, and one that is
 // deleted goes. API-149, API-220.
 func TestAdoptedFromReleasesWithoutReasons(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
@@ -247,7 +247,7 @@ func TestAdoptedFromReleasesWithoutReasons(t *testing.T) {
 			t.Errorf("conditions without reasons are refused: %s", line)
 		}
 	}
-	cluster.Lap("dry run")
+	cluster.Note("dry run")
 
 	o.remove("v1", "nodeclaims", "twice") // as the table says
 	o.renew()
@@ -276,7 +276,7 @@ func TestAdoptedFromReleasesWithoutReasons(t *testing.T) {
 		t.Errorf("the other node is %+v", now)
 	}
 	p.stop()
-	cluster.Lap("taken over")
+	cluster.Note("taken over")
 }
 
 // exitFindings is the program's exit code after a dry run that found something.

@@ -52,5 +52,5 @@ func TestDrainSurgesFirst(t *testing.T) {
 	if cluster.Pods("web")[0].UID == old.UID {
 		t.Error("the pod is where it was")
 	}
-	cluster.Lap("moved in %s", took.Round(time.Millisecond))
+	cluster.Note("moved in %s", took.Round(time.Millisecond))
 }

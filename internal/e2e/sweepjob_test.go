@@ -97,7 +97,7 @@ func TestSweepJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster.Eventually("the job is complete", 20*time.Minute, jobComplete(t, cluster, "sweep"))
-	cluster.Lap("%d shards done, %d killed", shards, died.Load())
+	cluster.Note("%d shards done, %d killed", shards, died.Load())
 	if int(died.Load()) != killed {
 		t.Errorf("%d processes were killed, want %d", died.Load(), killed)
 	}
@@ -115,7 +115,7 @@ func TestSweepJob(t *testing.T) {
 	if many != one {
 		t.Errorf("the report of %d shards has %d bytes and differs from that of one process with %d", shards, len(many), len(one))
 	}
-	cluster.Lap("reports compared")
+	cluster.Note("reports compared")
 }
 
 // writeSweep writes a grid with four cells for each shard, and the cluster that its cells plan.

@@ -233,7 +233,7 @@ func nothingDone(t *testing.T, p *program) {
 func TestProgramTakesOver(t *testing.T) {
 	k := leftByKarpenter(t)
 	cluster := k.cluster
-	cluster.Lap("as Karpenter leaves it")
+	cluster.Note("as Karpenter leaves it")
 
 	// Karpenter was scaled to 0, and nobody said that its nodes are to be taken over.
 	karpentersLease(t, cluster, "", time.Now())
@@ -244,7 +244,7 @@ func TestProgramTakesOver(t *testing.T) {
 		t.Errorf("told to stop, the program ended with %d", code)
 	}
 	nothingDone(t, stranger)
-	cluster.Lap("left alone without --adopt")
+	cluster.Note("left alone without --adopt")
 
 	// Karpenter runs.
 	karpentersLease(t, cluster, "karpenter-1", time.Now())
@@ -264,13 +264,13 @@ func TestProgramTakesOver(t *testing.T) {
 	for name, claim := range k.claims {
 		words := []string{"NodeClaim", name, k.pools[name].Name, claim.Status.NodeName, "taken", "over"}
 		if !slices.ContainsFunc(strings.Split(dry.stdout.String(), "\n"), func(line string) bool { return slices.Equal(strings.Fields(line), words) }) {
-			t.Errorf("the dry run does not tell of %v", words)
+			t.Errorf("the dry run does not mention %v", words)
 		}
 	}
 	if changed := changes(was, versions(t, cluster)); len(changed) > 0 {
 		t.Errorf("after a start without --adopt and a dry run: %v", changed)
 	}
-	cluster.Lap("dry run")
+	cluster.Note("dry run")
 
 	p := startProgram(t, cluster, "--adopt")
 	p.says("Karpenter is running: karpenter-1 holds the lease")
@@ -289,14 +289,14 @@ func TestProgramTakesOver(t *testing.T) {
 	if changed := changes(was, versions(t, cluster)); len(changed) > 0 {
 		t.Errorf("while Karpenter holds its lease: %v", changed)
 	}
-	cluster.Lap("nothing is done while Karpenter runs")
+	cluster.Note("nothing is done while Karpenter runs")
 
 	karpentersLease(t, cluster, "", time.Now())
 	cluster.Eventually("more pods run", patience, cluster.PodsRun("web", 8))
 	cluster.Eventually("the program is ready", patience, p.ready)
 	k.lookedAfter()
 	k.kept()
-	cluster.Lap("taken over, with %d nodes", len(cluster.Nodes()))
+	cluster.Note("taken over, with %d nodes", len(cluster.Nodes()))
 
 	karpentersLease(t, cluster, "karpenter-2", time.Now())
 	if code := p.ends(); code != 1 {
@@ -307,7 +307,7 @@ func TestProgramTakesOver(t *testing.T) {
 	}
 	p.letGo()
 	k.kept()
-	cluster.Lap("stepped down")
+	cluster.Note("stepped down")
 
 	// Nor does one do anything that needs no election.
 	single := startProgram(t, cluster, "--adopt", "--disable-leader-election")
@@ -328,7 +328,7 @@ func TestProgramTakesOver(t *testing.T) {
 		t.Errorf("told to stop, the program ended with %d", code)
 	}
 	next.letGo()
-	cluster.Lap("taken over again when the lease had run out")
+	cluster.Note("taken over again when the lease had run out")
 }
 
 // letGo fails the test unless the program has given its own lease back, so that a successor need not wait.
@@ -340,7 +340,7 @@ func (p *program) letGo() {
 	}
 }
 
-// lookedAfter waits until hashes of older versions are written anew.
+// lookedAfter waits until hashes of older versions are written again.
 func (k *karpenters) lookedAfter() {
 	k.t.Helper()
 	for name, pool := range k.pools {

@@ -115,7 +115,7 @@ func TestBrokenPlansAreNoticed(t *testing.T) {
 		{"types out of order", func(_ *scheduling.Snapshot, p *scheduling.Plan) {
 			types := p.NewNodes[0].InstanceTypes
 			types[0], types[1] = types[1], types[0]
-		}, "is listed after a dearer one"},
+		}, "is listed after a more expensive one"},
 		{"a wrong price", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.NewNodes[0].InstanceTypes[0].Price = 0.5 }, "its cheapest offering costs 1"},
 		{"an offering that is gone", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			s.Catalogs["c"][0].Offerings[0].Available, s.Catalogs["c"][0].Offerings[1].Available = false, false

@@ -161,7 +161,7 @@ func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
 	c.variety(n, np, claim)
 	for i, option := range n.InstanceTypes {
 		if i > 0 && n.InstanceTypes[i-1].Price > option.Price && (i > 1 || !covers(n)) {
-			c.fault(n.Name, "instance type %s is listed after a dearer one", option.Name)
+			c.fault(n.Name, "instance type %s is listed after a more expensive one", option.Name)
 		}
 		at := slices.IndexFunc(c.typesOf(np), func(it *cloudprovider.InstanceType) bool { return it.Name == option.Name })
 		if at < 0 {

@@ -120,19 +120,19 @@ func (c *checker) buys(w *world, pod *corev1.Pod, n *scheduling.NewNode, np *sch
 		return false
 	}
 	name := "one-more"
-	var beside []*corev1.Pod
+	var others []*corev1.Pod
 	if n != nil {
 		name = n.Name
 		for _, key := range n.Pods {
-			beside = append(beside, c.pods[key])
+			others = append(others, c.pods[key])
 		}
 	}
 	for _, decided := range c.decisions(known) {
 		m := c.assumed(c.launched(name, np, it, o, decided), np, it, o)
-		for _, x := range beside {
+		for _, x := range others {
 			m.put(x)
 		}
-		if w.with(m).refuses(m, pod) != "" || !c.varied(np, d, m, o, append(slices.Clone(beside), pod)) {
+		if w.with(m).refuses(m, pod) != "" || !c.varied(np, d, m, o, append(slices.Clone(others), pod)) {
 			continue
 		}
 		fresh := c.assumed(c.launched(name, np, it, o, decided), np, it, o)
@@ -295,7 +295,7 @@ func (c *checker) explained(u *scheduling.Unschedulable) bool {
 			return c.explained(&rest)
 		}
 		if len(u.Reasons) != 1 {
-			c.fault(where, "the reason is not about a pool, but has others beside it")
+			c.fault(where, "the reason is not about a pool, but has others in addition")
 		}
 		return u.Reasons[0].Code != scheduling.ReasonPodInvalid
 	}

@@ -42,7 +42,7 @@ func claim(p *corev1.Pod, name string) {
 	}})
 }
 
-// A pod w waits, a pod x is bound in zone a of the zones a and b, each with a node. The plan puts w beside x, and is told
+// A pod w waits, a pod x is bound in zone a of the zones a and b, each with a node. The plan puts w next to x, and is told
 // why that can't be; without it, the plan is told that it can, or not.
 func TestRulesBetweenPods(t *testing.T) {
 	for _, c := range []struct {
@@ -50,7 +50,7 @@ func TestRulesBetweenPods(t *testing.T) {
 		change func(s *scheduling.Snapshot, w, x *corev1.Pod)
 		// refused is what keeps w from where x is; empty for nothing.
 		refused string
-		// elsewhere tells that w has a place in zone b.
+		// elsewhere says that w has a place in zone b.
 		elsewhere bool
 	}{
 		{"nothing", func(*scheduling.Snapshot, *corev1.Pod, *corev1.Pod) {}, "", true},

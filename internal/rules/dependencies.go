@@ -36,7 +36,7 @@ func CheckBanned(list string) []Fault {
 	}
 	var faults []Fault
 	for module := range banned {
-		faults = append(faults, fault("go.mod", "something in the module needs %s; go mod why -m tells what", module))
+		faults = append(faults, fault("go.mod", "something in the module needs %s; go mod why -m says what", module))
 	}
 	return sorted(faults)
 }

@@ -102,7 +102,7 @@ func TestCount(t *testing.T) {
 		{name: "units that mix", limits: []string{"memory", "1Gi"}, requests: []string{"memory", "100M"}, want: 10},
 		{name: "limits below size", replicas: ptr(int32(5)), limits: []string{"cpu", "10"}, requests: []string{"cpu", "3"}, want: 3, message: "spec.limits[cpu] holds 3 of the 5 pods asked for"},
 		{name: "limits above size", replicas: ptr(int32(2)), limits: []string{"cpu", "10"}, requests: []string{"cpu", "3"}, want: 2},
-		{name: "limits that bound nothing, beside a size", replicas: ptr(int32(5)), limits: []string{"memory", "1Gi"}, requests: []string{"cpu", "3"}, want: 5},
+		{name: "limits that bound nothing, with a size", replicas: ptr(int32(5)), limits: []string{"memory", "1Gi"}, requests: []string{"cpu", "3"}, want: 5},
 		{name: "a number of pods as limit", replicas: ptr(int32(5)), limits: []string{"pods", "4"}, want: 4, message: "spec.limits[pods] holds 4 of the 5 pods asked for"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestCount(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a percentage means nothing beside a PodTemplate", func(t *testing.T) {
+	t.Run("a percentage means nothing with a PodTemplate", func(t *testing.T) {
 		b := onTemplate("web", ptr(int32(2)))
 		b.Spec.Percentage = ptr(int32(1000))
 		if got := Resolve(Input{Buffers: []*v1beta1.CapacityBuffer{b}, PodTemplates: []*corev1.PodTemplate{podTemplate("web")}})[0]; len(got.Pods) != 2 {

@@ -65,7 +65,7 @@ func TestInFlightClaimsAreRoom(t *testing.T) {
 		least = other
 	}
 	if got.Cmp(least) != 0 {
-		t.Errorf("it is reckoned with %s CPUs, want %s", got.String(), least.String())
+		t.Errorf("it is counted with %s CPUs, want %s", got.String(), least.String())
 	}
 	if view.Nodes[0].Claim != claim || len(claim.Status.Allocatable) != 0 || view.Nodes[0].Phase != cluster.PhaseLaunching {
 		t.Errorf("the claim itself is not left as it is: %+v", view.Nodes[0])

@@ -66,7 +66,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Devices that an expression can tell apart have answers of their own.
+// Devices that an expression can distinguish have answers of their own.
 func TestAnswersAreRememberedByContent(t *testing.T) {
 	m := dra.New()
 	const expression = `device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("80Gi")) >= 0`

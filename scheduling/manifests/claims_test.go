@@ -23,15 +23,15 @@ func TestInputWithoutAnyClaimsIsNamedOnce(t *testing.T) {
 		text string
 		more int // -1: no warning
 	}{
-		"one pod":                             {using("a", ""), 0},
-		"many pods":                           {using("a", "") + using("b", "") + using("c", ""), 2},
-		"ephemeral volume of a running pod":   {strings.Replace(simplePod("a", ephemeral), "name: a", "name: a, uid: u", 1), 0},
-		"ephemeral volume of a pod to come":   {simplePod("a", ephemeral), -1},
-		"claims of a StatefulSet's pods":      {sets, -1},
-		"some claim, though not the pod's":    {using("a", "") + claim, -1},
-		"pod without volumes":                 {simplePod("a", ""), -1},
-		"pod that has ended":                  {using("a", "status: {phase: Succeeded}\n"), -1},
-		"pod that uses claims beside one set": {sets + using("a", ""), 0},
+		"one pod":                                     {using("a", ""), 0},
+		"many pods":                                   {using("a", "") + using("b", "") + using("c", ""), 2},
+		"ephemeral volume of a running pod":           {strings.Replace(simplePod("a", ephemeral), "name: a", "name: a, uid: u", 1), 0},
+		"ephemeral volume of a pod to come":           {simplePod("a", ephemeral), -1},
+		"claims of a StatefulSet's pods":              {sets, -1},
+		"some claim, though not the pod's":            {using("a", "") + claim, -1},
+		"pod without volumes":                         {simplePod("a", ""), -1},
+		"pod that has ended":                          {using("a", "status: {phase: Succeeded}\n"), -1},
+		"pod that uses claims in addition to one set": {sets + using("a", ""), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := load(t, c.text+class)

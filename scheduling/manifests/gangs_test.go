@@ -61,7 +61,7 @@ func TestVolcanoTiers(t *testing.T) {
 	}
 }
 
-// JobSets and groups of LeaderWorkerSets are gangs for whoever says that they are.
+// JobSets and groups of LeaderWorkerSets are gangs for a caller who says that they are.
 func TestGangsAreInferred(t *testing.T) {
 	rack := []scheduling.GangTopology{{Key: "rack"}}
 	for _, c := range []struct {

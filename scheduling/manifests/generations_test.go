@@ -260,7 +260,7 @@ func TestOldNamesOfPods(t *testing.T) {
 	for _, present := range []string{documents(oldPool, oldTemplate), nodeOf("n1", ", labels: {karpenter.sh/provisioner-name: x}", "")} {
 		for _, w := range load(t, documents(old, present)).Warnings {
 			if w.Code == WarningOldLabel {
-				t.Errorf("beside the first generation: %s", w)
+				t.Errorf("next to the first generation: %s", w)
 			}
 		}
 	}

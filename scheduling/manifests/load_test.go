@@ -60,7 +60,7 @@ func refusal(t *testing.T, opts Options, sources ...Source) *LoadError {
 		t.Fatalf("Load succeeded, want an error")
 	}
 	if result != nil {
-		t.Errorf("Load returned a result beside the error")
+		t.Errorf("Load returned a result with the error")
 	}
 	var refused *LoadError
 	if !errors.As(err, &refused) {

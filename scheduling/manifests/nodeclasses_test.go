@@ -194,7 +194,7 @@ func TestOddKinds(t *testing.T) {
 	}
 	result, err = Load([]Source{source("in.yaml", betaPool)}, Options{Kinds: set, Conversion: convert.Conversion(convert.Options{})})
 	if err != nil || len(result.Snapshot.NodePools) != 1 {
-		t.Errorf("a NodePool of v1beta1 beside a kind of that name: %v", err)
+		t.Errorf("a NodePool of v1beta1 next to a kind of that name: %v", err)
 	}
 	none := func([]kinds.Object, []*v1.NodePool) []kinds.Converted { return nil }
 	if _, err := Load([]Source{source("in.yaml", betaPool)}, Options{Conversion: none}); err == nil || !strings.Contains(err.Error(), "gave 0 results for 1 objects") {

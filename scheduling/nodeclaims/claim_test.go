@@ -40,7 +40,7 @@ func testPool(edit ...func(*v1.NodePool)) *scheduling.NodePool {
 	return &scheduling.NodePool{Key: v1.NewPoolKey("web"), Object: p, Catalog: "all"}
 }
 
-// testTypes are n types, one family for every two, dearer and dearer; zone-a sells them all.
+// testTypes are n types, one family for every two, more and more expensive; zone-a sells them all.
 func testTypes(n int) []*cloudprovider.InstanceType {
 	var list []*cloudprovider.InstanceType
 	for i := range n {

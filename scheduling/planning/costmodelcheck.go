@@ -109,7 +109,7 @@ func (c *CostModel) Validate() error {
 		}
 		seen[t.Name] = i
 		if t.Source == "" {
-			return &CostModelError{path + ".source", "is empty", "say where the figure comes from, for whoever audits a plan"}
+			return &CostModelError{path + ".source", "is empty", "say where the figure comes from, for anyone who audits a plan"}
 		}
 		if err := t.check(path); err != nil {
 			return err

@@ -100,7 +100,7 @@ func TestValidUntil(t *testing.T) {
 	}
 }
 
-// The time of transition moves with the status alone, and tells when a booking began.
+// The time of transition moves with the status alone, and says when a booking began.
 func TestConditions(t *testing.T) {
 	r := good()
 	if c := r.Condition(ConditionProvisioned); c.Status != metav1.ConditionUnknown || !c.LastTransitionTime.Equal(&r.CreationTimestamp) {

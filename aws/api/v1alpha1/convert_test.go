@@ -179,7 +179,7 @@ func TestExpand(t *testing.T) {
 		{"API-331: too many terms", subnets, map[string]string{"a": "1,2,3,4,5,6", "b": "1,2,3,4,5,6"}, false, "", "W224 spec"},
 		{"API-331: too many tags", subnets, many, false, "", "W224 spec"},
 		{"API-331: too many ids", subnets, map[string]string{SelectorIDs: "subnet-0" + strings.Repeat(",subnet-1", 31)}, false, "", "W224 spec"},
-		{"API-331: too many ids beside something else", subnets, map[string]string{SelectorIDs: numbered("subnet-", 31), "a": "1"}, false, "", "W220 spec\nW224 spec"},
+		{"API-331: too many ids in addition to something else", subnets, map[string]string{SelectorIDs: numbered("subnet-", 31), "a": "1"}, false, "", "W220 spec\nW224 spec"},
 		{"API-331: no more than may be", subnets, map[string]string{SelectorIDs: numbered("subnet-", 30)}, false, "|" + strings.ReplaceAll(numbered("subnet-", 30), ",", "|| |") + "||", ""},
 		{"API-332: ids of another kind", groups, map[string]string{SelectorIDs: "subnet-1"}, false, "|subnet-1||", "W225 spec"},
 		{"a group has no names", groups, map[string]string{SelectorName: "n"}, false, "|||n", ""},

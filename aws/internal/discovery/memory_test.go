@@ -50,7 +50,7 @@ func TestMemory(t *testing.T) {
 	if !m.Observe(seen("m5.large", "ami-1", 7900)) {
 		t.Error("more than what was forgotten does not count")
 	}
-	have("seen anew", 7900)
+	have("seen again", 7900)
 	for _, bad := range []discovery.Sighting{{InstanceType: "m5.large"}, {Bytes: 1}} {
 		if m.Observe(bad) {
 			t.Errorf("%+v counts", bad)
@@ -75,7 +75,7 @@ func TestMemoryAcrossImages(t *testing.T) {
 	}
 }
 
-// AWI-066: only nodes of images that the class still uses tell something.
+// AWI-066: only nodes of images that the class still uses say something.
 func TestCounts(t *testing.T) {
 	if !discovery.Counts("ami-1", []string{"ami-2", "ami-1"}) || discovery.Counts("ami-3", []string{"ami-1"}) || discovery.Counts("", []string{""}) {
 		t.Error("the wrong nodes count")

@@ -107,7 +107,7 @@ func TestChoose(t *testing.T) {
 			wish:  wish(requirements.Exists(awsv1.LabelInstanceFamily).WithMinValues(2)),
 			want:  []string{"g5.large a on-demand", "m5.large a on-demand"},
 		},
-		"AWI-157: no spot dearer than the cheapest on-demand": {
+		"AWI-157: no spot more expensive than the cheapest on-demand": {
 			types: []*cloudprovider.InstanceType{
 				instanceType("m5.large", offering("on-demand", "a", 1), offering("spot", "a", 0.9)),
 				instanceType("m6.large", offering("spot", "a", 1), offering("spot", "b", 1.01)),
@@ -152,7 +152,7 @@ func partitioned(partition string) cloudprovider.Offering {
 	})
 }
 
-// many are n types of n/2 families, each dearer than the one before.
+// many are n types of n/2 families, each more expensive than the one before.
 func many(n int) []*cloudprovider.InstanceType {
 	var types []*cloudprovider.InstanceType
 	for i := range n {
@@ -197,7 +197,7 @@ func TestTruncateMinValues(t *testing.T) {
 		distinct[it.Name[:2]] = true
 	}
 	if len(distinct) < 45 || len(choice.InstanceTypes()) != 60 {
-		t.Errorf("%d families of %d types, want at least 45 of 60: dearer types bring the families that the cheapest lack", len(distinct), len(choice.InstanceTypes()))
+		t.Errorf("%d families of %d types, want at least 45 of 60: more expensive types bring the families that the cheapest lack", len(distinct), len(choice.InstanceTypes()))
 	}
 	_, err = launch.Choose(many(100), families(51))
 	if !cloudprovider.IsInsufficientCapacity(err) || !strings.Contains(err.Error(), "minValues is 51") {

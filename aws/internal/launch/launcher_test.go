@@ -377,7 +377,7 @@ func TestSubnetFull(t *testing.T) {
 	}
 }
 
-// AWI-173: launch templates that EC2 does not know are made anew, and the launch is tried once more, not for ever.
+// AWI-173: launch templates that EC2 does not know are made again, and the launch is tried once more, not for ever.
 func TestLaunchTemplateGone(t *testing.T) {
 	gone := fails("InvalidLaunchTemplateName.NotFoundException", "gone")
 	for name, first := range map[string]answer{"the call": gone, "in the answer": refuses("InvalidLaunchTemplateId.NotFound")} {
@@ -547,7 +547,7 @@ func TestPinnedZone(t *testing.T) {
 	}
 }
 
-// An instance type that was not asked for, in an answer: the instance is not lost, for its tags tell whose it is, and the
+// An instance type that was not asked for, in an answer: the instance is not lost, for its tags say whose it is, and the
 // error says so.
 func TestUnknownTypeInAnswer(t *testing.T) {
 	w := newWorld(t)

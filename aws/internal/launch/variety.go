@@ -37,7 +37,7 @@ func (s *selection) truncate() error {
 	for _, t := range kept {
 		names[t.Name] = true
 	}
-	s.keep(fmt.Sprintf("dearer than the %d cheapest", MaxInstanceTypes), func(c cloudprovider.Candidate) bool { return names[c.Type.Name] })
+	s.keep(fmt.Sprintf("more expensive than the %d cheapest", MaxInstanceTypes), func(c cloudprovider.Candidate) bool { return names[c.Type.Name] })
 	return nil
 }
 

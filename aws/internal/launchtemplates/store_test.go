@@ -343,7 +343,7 @@ func TestBreaker(t *testing.T) {
 	ensure(t, s, "1")
 }
 
-// The log has the name and the id of what was made and deleted, and never the user data, which may be secret; whoever
+// The log has the name and the id of what was made and deleted, and never the user data, which may be secret; anyone who
 // counts is told of what was made (AWN-320).
 func TestLog(t *testing.T) {
 	var log bytes.Buffer

@@ -14,8 +14,8 @@ import (
 // images for the same instances. The status marks these images as deprecated.
 const EventDeprecatedImage = "AMIDeprecated"
 
-// tellDeprecated publishes an event about images that were not known to be deprecated until now.
-func (w *round) tellDeprecated(before, now []awsv1.AMI) {
+// reportDeprecated publishes an event about images that were not known to be deprecated until now.
+func (w *round) reportDeprecated(before, now []awsv1.AMI) {
 	var ids []string
 	for _, image := range now {
 		known := slices.ContainsFunc(before, func(a awsv1.AMI) bool { return a.ID == image.ID && a.Deprecated })

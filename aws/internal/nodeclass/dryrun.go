@@ -74,7 +74,7 @@ func (w *round) template(ctx context.Context, instance *cloudprovider.InstanceTy
 	case err != nil:
 		return "", verdict{}, err
 	}
-	w.tellUserData(built.Templates[0].UserData.Warnings)
+	w.reportUserData(built.Templates[0].UserData.Warnings)
 	ready, err := w.options.Templates.Ensure(ctx, built.Templates[:1])
 	if err == nil && len(ready) == 0 {
 		err = errors.New("no launch template was made")
@@ -93,8 +93,8 @@ const EventUserDataWarning = "UserDataWarning"
 // maxUserDataWarning is the maximum number of bytes of an event about user data: an API server accepts at most 1,024.
 const maxUserDataWarning = 1000
 
-// tellUserData publishes an event about the class's user data with each dry run.
-func (w *round) tellUserData(warnings []string) {
+// reportUserData publishes an event about the class's user data with each dry run.
+func (w *round) reportUserData(warnings []string) {
 	if len(warnings) == 0 {
 		return
 	}

@@ -46,7 +46,7 @@ func (w *round) images(ctx context.Context) (time.Duration, error) {
 		w.untold(condition, err)
 		return 0, fmt.Errorf("spec.amiSelectorTerms: %w", err)
 	}
-	w.tellDeprecated(w.class.Status.AMIs, found.AMIs)
+	w.reportDeprecated(w.class.Status.AMIs, found.AMIs)
 	w.class.Status.AMIs, w.result.Images = found.AMIs, found.Outcomes
 	if len(found.AMIs) == 0 {
 		w.isFalse(condition, awsv1.ReasonAMINotFound, noImages(found.Outcomes))

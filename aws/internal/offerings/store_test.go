@@ -82,7 +82,7 @@ func TestIdentity(t *testing.T) {
 	if got := changedTypes(marked, stored(t, &store, m, v)); len(got) != 0 {
 		t.Errorf("after a refresh without news %v changed", got)
 	}
-	// A catalogue that was read anew, with one type that changed.
+	// A catalogue that was read again, with one type that changed.
 	types := slices.Clone(c.Types)
 	for i := range types {
 		if types[i].Name == "t3.large" {

@@ -61,7 +61,7 @@ func TestTracker(t *testing.T) {
 func launched(l *reservations.Tracker, at time.Time) { l.Hold(1, "cr-1").Settle("cr-1", at) }
 
 // An instance that is gone makes room once: told again after EC2's next answer, which has the room in it, it changes
-// nothing. After an hour nobody tells of it any more.
+// nothing. After an hour nobody reports it any more.
 func TestGoneOnce(t *testing.T) {
 	c := &clock{now: start()}
 	l := reservations.NewTracker(c.Now)

@@ -42,7 +42,7 @@ func leases(t *testing.T, list ...client.Object) client.WithWatch {
 		WithIndex(&coordinationv1.Lease{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} }).Build()
 }
 
-// SET-055: whoever holds Karpenter's lease, in whatever namespace, acts; one that was released or has run out does not, nor do
+// SET-055: a process that holds Karpenter's lease, in whatever namespace, acts; one that was released or has run out does not, nor do
 // other leases count, this controller's own among them.
 func TestGuard(t *testing.T) {
 	const name = adoption.DefaultLease
@@ -73,9 +73,9 @@ func TestGuard(t *testing.T) {
 			}
 		})
 	}
-	beside := &adoption.Guard{Reader: leases(t, lease("karpenter", name, "karpenter-7", 0)), Ignored: true, Clock: option.ClockFunc(func() time.Time { return now })}
-	if err := beside.Check(t.Context()); err != nil {
-		t.Errorf("beside a Karpenter without NodePools: %v", err)
+	ignoring := &adoption.Guard{Reader: leases(t, lease("karpenter", name, "karpenter-7", 0)), Ignored: true, Clock: option.ClockFunc(func() time.Time { return now })}
+	if err := ignoring.Check(t.Context()); err != nil {
+		t.Errorf("next to a Karpenter without NodePools: %v", err)
 	}
 	broken := interceptor.NewClient(leases(t), interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 		return apierrors.NewForbidden(coordinationv1.Resource("leases"), name, errors.New("no"))
@@ -155,7 +155,7 @@ func TestLock(t *testing.T) {
 		t.Errorf("lost to %v before anything was held", lost)
 	}
 	if err := l.Update(t.Context(), mine); !errors.As(err, &held) {
-		t.Errorf("renewed beside Karpenter: %v", err)
+		t.Errorf("renewed next to Karpenter: %v", err)
 	}
 	if len(lost) != 1 || lost[0] != "karpenter-8" {
 		t.Errorf("the leader is told that it is lost to %v", lost)

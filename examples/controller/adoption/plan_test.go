@@ -171,7 +171,7 @@ NodeClaim  of-v2  old       node-of-v2  taken over
 	}
 }
 
-// API-220, API-262: Provisioners and Machines are told by their own kinds and judged by what is theirs, also beside a NodePool and a
+// API-220, API-262: Provisioners and Machines are distinguished by their kinds and judged by what is theirs, also next to a NodePool and a
 // NodeClaim of the same names.
 func TestPlanOfTwoGenerations(t *testing.T) {
 	web := pool("web", stamped("v3"))

@@ -14,7 +14,7 @@ import (
 )
 
 // API-080, API-236, API-262, API-285, API-303: a pool of the first generation refers to a node class of that generation, which is its
-// node template, the same with its kubelet block, or its inline block; what is found out about it is kept beside it, and an
+// node template, the same with its kubelet block, or its inline block; what is found out about it is kept with it, and an
 // EC2NodeClass of the name is another.
 func TestNodeClasses(t *testing.T) {
 	template := &awsv1alpha1.AWSNodeTemplate{}

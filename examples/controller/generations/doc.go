@@ -18,7 +18,7 @@
 //	read      Get and List                                                    reader.go
 //	write     Create, Patch, Update, Delete, status                           client.go, write.go
 //	watch     informers                                                       informers.go
-//	tell      events, the condition Active, advice                            events.go, watcher.go
+//	report    events, the condition Active, advice                            events.go, watcher.go
 //
 // # Identity
 //

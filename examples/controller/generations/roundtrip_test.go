@@ -62,7 +62,7 @@ func (d draws) resources() corev1.ResourceList {
 	return out
 }
 
-// metadata changes what reconcilers write beside the status.
+// metadata changes what reconcilers write in addition to the status.
 func (d draws) metadata(claim *v1.NodeClaim) {
 	if d.often() {
 		claim.Finalizers = [][]string{nil, {v1.TerminationFinalizer}, {v1.TerminationFinalizer, "example.com/other"}}[d.IntN(3)]

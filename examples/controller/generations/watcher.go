@@ -151,7 +151,7 @@ func (w *watcher) judge(ctx context.Context, p *v1alpha5.Provisioner) (verdict, 
 	later.SetGroupVersionKind(v1.GroupVersion().WithKind(v1.KindNodePool))
 	switch err := w.reader.Get(ctx, client.ObjectKey{Name: p.Name}, later); {
 	case err == nil:
-		return verdict{reason: ReasonSuperseded, message: fmt.Sprintf("NodePool/%s is there beside it: taint it with karpenter.sh/legacy=true:NoSchedule to have its nodes replaced one by one, then delete it; see docs/migration.md", p.Name)}, nil
+		return verdict{reason: ReasonSuperseded, message: fmt.Sprintf("NodePool/%s exists in addition to it: taint it with karpenter.sh/legacy=true:NoSchedule to have its nodes replaced one by one, then delete it; see docs/migration.md", p.Name)}, nil
 	case !apierrors.IsNotFound(err):
 		return verdict{}, err
 	}

@@ -146,7 +146,7 @@ func TestAdvice(t *testing.T) {
 	if err := w.client.Create(t.Context(), &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: provisioner.Name}}); err != nil {
 		t.Fatal(err)
 	}
-	if event := w.look(provisioner); !strings.Contains(event, "Normal Superseded NodePool/default is there beside it") {
+	if event := w.look(provisioner); !strings.Contains(event, "Normal Superseded NodePool/default exists in addition to it") {
 		t.Errorf("the event is %q", event)
 	}
 }

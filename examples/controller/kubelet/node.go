@@ -49,7 +49,7 @@ func (s *Simulator) register(ctx context.Context, node *corev1.Node, behaviour B
 		return
 	}
 	if !s.insist(ctx, "renewing the lease of node "+node.Name, func() error { return s.renew(ctx, node.Name) }) ||
-		!s.insist(ctx, "telling the drivers of node "+node.Name, func() error { return s.tellDrivers(ctx, created, behaviour) }) ||
+		!s.insist(ctx, "publishing the drivers of node "+node.Name, func() error { return s.publishDrivers(ctx, created, behaviour) }) ||
 		!sleep(ctx, behaviour.ReadyAfter) {
 		return
 	}
@@ -162,9 +162,9 @@ func reduce(have, less corev1.ResourceList) {
 	}
 }
 
-// tellDrivers writes the node's CSINode. If an earlier node of that name has left a CSINode, tellDrivers deletes it and returns an error,
+// publishDrivers writes the node's CSINode. If an earlier node of that name has left a CSINode, it deletes that and returns an error,
 // so that the caller tries again. Otherwise garbage collection would delete it later, and the node would have no CSINode.
-func (s *Simulator) tellDrivers(ctx context.Context, node *corev1.Node, behaviour Behaviour) error {
+func (s *Simulator) publishDrivers(ctx context.Context, node *corev1.Node, behaviour Behaviour) error {
 	drivers := behaviour.Drivers
 	if drivers == nil {
 		drivers = []storagev1.CSINodeDriver{{Name: StorageDriver, NodeID: node.Name, TopologyKeys: []string{corev1.LabelTopologyZone}}}

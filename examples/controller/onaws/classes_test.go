@@ -83,7 +83,7 @@ func TestClassReconciler(t *testing.T) {
 	s.look(r, "default") // one that is gone needs nothing
 }
 
-// Whoever wrote to a class meanwhile is not overruled: it is looked at again soon.
+// A process that wrote to a class meanwhile is not overruled: it is looked at again soon.
 func TestClassConflict(t *testing.T) {
 	s := newSite(t, newClass("default"))
 	r, _ := classesOf(s)

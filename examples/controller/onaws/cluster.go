@@ -35,8 +35,8 @@ type Cluster struct {
 }
 
 const (
-	// tellEvery is the minimum interval between two log lines that EKS does not respond.
-	tellEvery = 10 * time.Minute
+	// reportEvery is the minimum interval between two log lines that EKS does not respond.
+	reportEvery = 10 * time.Minute
 	// versionEvery is how often the API server is asked for its version.
 	versionEvery = 5 * time.Minute
 )
@@ -48,7 +48,7 @@ func (c *Cluster) ClusterInfo(ctx context.Context) (aws.ClusterInfo, error) {
 		if c.Endpoint == "" || ctx.Err() != nil {
 			return aws.ClusterInfo{}, err
 		}
-		c.tell(err)
+		c.report(err)
 		info = aws.ClusterInfo{}
 	}
 	if c.Endpoint != "" {
@@ -66,11 +66,11 @@ func (c *Cluster) ClusterInfo(ctx context.Context) (aws.ClusterInfo, error) {
 	return info, nil
 }
 
-func (c *Cluster) tell(err error) {
+func (c *Cluster) report(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	if c.Logger == nil || !c.told.IsZero() && now.Sub(c.told) < tellEvery {
+	if c.Logger == nil || !c.told.IsZero() && now.Sub(c.told) < reportEvery {
 		return
 	}
 	c.told = now

@@ -54,7 +54,7 @@ func TestCluster(t *testing.T) {
 			t.Errorf("told %d times, want %d: %s", n, told, &log)
 		}
 		if told == 1 {
-			now = now.Add(tellEvery / 2)
+			now = now.Add(reportEvery / 2)
 		}
 	}
 	ended, end := context.WithCancel(t.Context())

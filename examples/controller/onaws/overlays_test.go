@@ -93,7 +93,7 @@ func TestOverlaysAreReckonedOnce(t *testing.T) {
 	first := look()
 	before := o.result
 	if again := look(); o.result != before || again[0] != first[0] {
-		t.Error("the same was reckoned twice")
+		t.Error("the same was computed twice")
 	}
 	changed := newOverlay("a", "0.0002")
 	changed.Generation = 2

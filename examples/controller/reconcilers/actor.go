@@ -128,12 +128,12 @@ func (a *actor) putClaim(ctx context.Context, r *round, want *v1.NodeClaim) erro
 		return err
 	}
 	r.claims[want.UID] = stored
-	a.tellOfClaim(ctx, base, stored)
+	a.reportClaim(ctx, base, stored)
 	return err
 }
 
-// tellOfClaim logs a change of a claim and counts it in metrics. It triggers planning if the claim has lost its node.
-func (a *actor) tellOfClaim(ctx context.Context, before, after *v1.NodeClaim) {
+// reportClaim logs a change of a claim and counts it in metrics. It triggers planning if the claim has lost its node.
+func (a *actor) reportClaim(ctx context.Context, before, after *v1.NodeClaim) {
 	if after == nil {
 		a.metrics.claimTerminated(before, a.now())
 		a.log.Info("removed NodeClaim", "nodeClaim", before.Name, "nodePool", poolName(before.Labels), "providerID", before.Status.ProviderID)

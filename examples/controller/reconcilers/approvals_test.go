@@ -394,7 +394,7 @@ func TestApprovalOfYesterday(t *testing.T) {
 	})
 }
 
-// What an earlier process proposed and this one does not plan is outdated after a while, whoever approves then.
+// What an earlier process proposed and this one does not plan is outdated after a while, no matter who approves then.
 func TestApprovalOfNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forAnHour := func(o *Options) {

@@ -121,7 +121,7 @@ func TestNodesFollowPools(t *testing.T) {
 }
 
 // S1-006, S1-084, S1-085: the log shows how a node comes and goes: watching, planning, launching, removing. S1-056, S1-073, S1-074: it counts the
-// pods, and each launch tells how many pods it is for, what they ask for in all, the first of the types it may become and how many
+// pods, and each launch says how many pods it is for, what they ask for in all, the first of the types it may become and how many
 // more, and its pool.
 func TestWorkflowInTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -269,7 +269,7 @@ func TestNoUtilisation(t *testing.T) {
 		w.create(second)
 		w.plan()
 		if n := len(w.allClaims()); n != 2 {
-			t.Errorf("%d claims beside node %s, whose room is requested: want another", n, node.Name)
+			t.Errorf("%d claims next to node %s, whose room is requested: want another", n, node.Name)
 		}
 	})
 }

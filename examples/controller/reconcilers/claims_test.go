@@ -111,7 +111,7 @@ func TestInsufficientCapacityPlansAnew(t *testing.T) {
 
 func (w *world) triggers() *triggers { return &w.planner.triggers }
 
-// PRV-051: whoever is stopped between the cloud's answer and its being stored launches nothing twice.
+// PRV-051: a process that is stopped between the cloud's answer and its being stored launches nothing twice.
 func TestLostAnswersLaunchNothingTwice(t *testing.T) {
 	for name, verb := range map[string]string{"the claim's metadata can't be stored": "patch", "the claim's status can't be stored": "status"} {
 		t.Run(name, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// names of the metrics of PRV section 17, and labels that tell objects apart.
+// names of the metrics of PRV section 17, and labels that distinguish objects.
 var section17 = strings.Fields(`
 scheduler_scheduling_duration_seconds scheduler_queue_depth scheduler_unfinished_work_seconds scheduler_unschedulable_pods_count
 scheduler_ignored_pods_count scheduler_pending_pods_by_effective_zone_count
@@ -165,10 +165,10 @@ func TestConditionsOfNodeClasses(t *testing.T) {
 		after.Conditions().SetTrue(v1.ConditionValidationSucceeded, time.Now())
 		stranger := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "stranger"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: "Ready"}}}}
 		for _, o := range []client.Object{before, stranger} {
-			w.feed.tellSeen(nil, o)
+			w.feed.notifySeen(nil, o)
 		}
-		w.feed.tellSeen(before, after)
-		w.feed.tellSeen(nil, nil)
+		w.feed.notifySeen(before, after)
+		w.feed.notifySeen(nil, nil)
 		all := gathered(t, registry)
 		if n := all["operator_nodeoverlay_status_condition_transitions_total{reason=ValidationSucceeded,status=True,type=ValidationSucceeded}"]; n != 1 {
 			t.Errorf("%v changes, want 1 of %v", n, ofName(all, "operator_nodeoverlay_status_condition_transitions_total"))

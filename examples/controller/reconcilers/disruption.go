@@ -285,7 +285,7 @@ func (d *disruptor) plan(ctx context.Context, fleet *disruption.Fleet) (*disrupt
 		return nil, err
 	}
 	d.told.planned(fleet, plan, d.now().Sub(began))
-	d.tell(fleet, plan)
+	d.publishPlan(fleet, plan)
 	return plan, nil
 }
 

@@ -281,7 +281,7 @@ func TestStaticDrift(t *testing.T) {
 	})
 }
 
-// The report tells why a node stays, in words and as data, and events tell the same (DIS-048, DIS-281).
+// The report says why a node stays, in words and as data, and events say the same (DIS-048, DIS-281).
 func TestReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, asKarpenter)

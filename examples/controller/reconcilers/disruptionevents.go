@@ -22,8 +22,8 @@ func publishDisruption(r *recorder, list []disruption.Event) {
 	}
 }
 
-// tell reports why nodes stay or are removed: in events, in the report, and optionally in the log.
-func (d *disruptor) tell(fleet *disruption.Fleet, plan *disruption.Plan) {
+// publishPlan says why nodes stay or are removed: in events, in the report, and optionally in the log.
+func (d *disruptor) publishPlan(fleet *disruption.Fleet, plan *disruption.Plan) {
 	d.publish(plan.Events(fleet))
 	tracker, err := disruption.NewBudgetTracker(fleet)
 	if err != nil {
@@ -46,8 +46,8 @@ func (d *disruptor) tell(fleet *disruption.Fleet, plan *disruption.Plan) {
 	}
 }
 
-// tellRejection reports that a command was no longer valid when it was about to start.
-func (d *disruptor) tellRejection(cmd *disruption.Command, err error) {
+// reportRejection reports that a command was no longer valid when it was about to start.
+func (d *disruptor) reportRejection(cmd *disruption.Command, err error) {
 	d.told.take(cmd.RejectionSamples())
 	d.publish(cmd.RejectionEvents(err))
 }

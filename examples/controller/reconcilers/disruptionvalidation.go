@@ -54,7 +54,7 @@ func (d *disruptor) validate(ctx context.Context) error {
 		if why := (*disruption.RejectedError)(nil); errors.As(answer.Err, &why) {
 			d.void(cmd, why)
 		} else if answer.Err != nil {
-			d.tellRejection(cmd, answer.Err)
+			d.reportRejection(cmd, answer.Err)
 			d.log.Error("cannot validate disruption command, dropping it", "command", cmd.ID, "error", answer.Err)
 		}
 		d.mu.Lock()
@@ -118,5 +118,5 @@ func (d *disruptor) recheck(ctx context.Context, view *cluster.View, list []*dis
 // void reports that a command is no longer valid.
 func (d *disruptor) void(cmd *disruption.Command, why *disruption.RejectedError) {
 	d.log.Info("invalidated disruption command", "command", cmd.ID, "description", cmd.String(), "category", why.Category, "reason", why.Error())
-	d.tellRejection(cmd, why)
+	d.reportRejection(cmd, why)
 }

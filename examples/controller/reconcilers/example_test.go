@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// A controller of one's own gets node autoscaling in a few lines, and whatever else its manager runs beside it.
+// A controller of one's own gets node autoscaling in a few lines, and its manager can run other things too.
 func ExampleAdd() {
 	run := func(ctx context.Context, config *rest.Config, provider cloudprovider.CloudProvider) error {
 		manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: reconcilers.Scheme(), LeaderElection: true, LeaderElectionID: "my-autoscaler"})

@@ -96,7 +96,7 @@ func (f *feed) Start(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("watching %T: %w", class, err)
 		}
-		registration, err := informer.AddEventHandler(handlerOf(f.tellSeen))
+		registration, err := informer.AddEventHandler(handlerOf(f.notifySeen))
 		if err != nil {
 			return fmt.Errorf("watching %T: %w", class, err)
 		}
@@ -119,24 +119,24 @@ func (f *feed) Start(ctx context.Context) error {
 }
 
 // handler returns a handler for informers of the kinds that planning reads.
-func (f *feed) handler() toolscache.ResourceEventHandler { return handlerOf(f.tell) }
+func (f *feed) handler() toolscache.ResourceEventHandler { return handlerOf(f.notify) }
 
-// handlerOf returns a handler that calls tell for changes, with the object before and after the change.
-func handlerOf(tell func(before, after any)) toolscache.ResourceEventHandler {
+// handlerOf returns a handler that calls notify for changes, with the object before and after the change.
+func handlerOf(notify func(before, after any)) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(after any) { tell(nil, after) },
-		UpdateFunc: tell,
+		AddFunc:    func(after any) { notify(nil, after) },
+		UpdateFunc: notify,
 		DeleteFunc: func(before any) {
 			if missed, ok := before.(toolscache.DeletedFinalStateUnknown); ok {
 				before = missed.Obj // the watch was interrupted: Obj is the last known state of the object
 			}
-			tell(before, nil)
+			notify(before, nil)
 		},
 	}
 }
 
-// tellSeen reports an object that planning does not read.
-func (f *feed) tellSeen(before, after any) {
+// notifySeen reports an object that planning does not read.
+func (f *feed) notifySeen(before, after any) {
 	old, _ := before.(client.Object)
 	object, _ := after.(client.Object)
 	if old != nil || object != nil {
@@ -144,7 +144,7 @@ func (f *feed) tellSeen(before, after any) {
 	}
 }
 
-func (f *feed) tell(before, after any) {
+func (f *feed) notify(before, after any) {
 	old, _ := before.(client.Object)
 	object, _ := after.(client.Object)
 	var event cluster.Event

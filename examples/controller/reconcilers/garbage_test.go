@@ -47,7 +47,7 @@ func TestGarbageClaims(t *testing.T) {
 	})
 }
 
-// PRV-081: an instance whose claim is gone is ended, by whoever finds it.
+// PRV-081: an instance whose claim is gone is ended, by any process that finds it.
 func TestGarbageInstances(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
@@ -184,7 +184,7 @@ func TestPodEvents(t *testing.T) {
 	})
 }
 
-// TestPodEventsOnStandby has a process that does not lead keep the events of the last minutes alone, which whoever led may not have
+// TestPodEventsOnStandby has a process that does not lead keep the events of the last minutes alone, which the leader may not have
 // stored.
 func TestPodEventsOnStandby(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/fake/build"
 )
 
-// A static pool whose claims the API server refuses has no pod that could tell: the pool does, by event and condition, and
+// A static pool whose claims the API server refuses has no pod that could report it: the pool does, by event and condition, and
 // is healthy again once a claim is taken.
 func TestRefusedClaimsShowOnThePool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -28,7 +28,7 @@ func (m *recordingManager) Add(r manager.Runnable) error {
 }
 
 // S2-034, S3-012, S3-052: of two replicas one acts. Everything that is added to a manager, controllers and loops alike, starts on the
-// leader alone, but for the feed, which reads the cluster for whoever leads next and writes nothing.
+// leader alone, but for the feed, which reads the cluster for the process that leads next and writes nothing.
 func TestOnlyTheLeaderActs(t *testing.T) {
 	scheme := Scheme()
 	mapper := meta.NewDefaultRESTMapper(nil)

@@ -61,7 +61,7 @@ func (r *recorder) publish(list []provisioning.Event) {
 // publishAs publishes an event with its own rate limit: events of other identities don't delay it.
 func (r *recorder) publishAs(identity string, e provisioning.Event) {
 	if r.admit(&e, identity) {
-		r.tell(&e, identity)
+		r.publishOne(&e, identity)
 	}
 }
 
@@ -138,7 +138,7 @@ func actionOf(reason provisioning.EventReason, identity string) string {
 	return fmt.Sprintf("%s-%x", reason, sha256.Sum256([]byte(identity)))[:min(longestAction, len(reason)+1+2*sha256.Size)]
 }
 
-func (r *recorder) tell(e *provisioning.Event, identity string) {
+func (r *recorder) publishOne(e *provisioning.Event, identity string) {
 	kind := corev1.EventTypeNormal
 	if e.Warning {
 		kind = corev1.EventTypeWarning

@@ -16,25 +16,25 @@ func TestRecorderRepeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t}
 		r := newRecorder(w, time.Now)
-		tell := func(name string, uid types.UID, every *time.Duration) {
+		publish := func(name string, uid types.UID, every *time.Duration) {
 			r.publish([]provisioning.Event{{Kind: "Pod", Namespace: "default", Name: name, UID: uid, Reason: provisioning.EventFailedScheduling, Message: "no place", Every: every}})
 		}
 		for range 10 {
-			tell("a", "1", nil)
-			tell("b", "2", new(5*time.Minute))
+			publish("a", "1", nil)
+			publish("b", "2", new(5*time.Minute))
 		}
-		tell("a", "another of the name", nil)
+		publish("a", "another of the name", nil)
 		if len(w.told) != 3 {
 			t.Errorf("told %q", w.told)
 		}
 		time.Sleep(provisioning.DefaultEventInterval)
-		tell("a", "1", nil)
-		tell("b", "2", new(5*time.Minute))
+		publish("a", "1", nil)
+		publish("b", "2", new(5*time.Minute))
 		if len(w.told) != 4 {
 			t.Errorf("after two minutes: %q", w.told)
 		}
 		for range 3 {
-			tell("c", "3", new(time.Duration))
+			publish("c", "3", new(time.Duration))
 		}
 		if len(w.told) != 7 {
 			t.Errorf("one that may be repeated at once: %q", w.told)

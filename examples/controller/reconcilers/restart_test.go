@@ -148,7 +148,7 @@ func TestNothingIsAdoptedFromAnOldView(t *testing.T) {
 			old := replacement.DeepCopy()
 			old.ResourceVersion = "" // it counts whatever was seen before
 			delete(old.Annotations, v1.DisruptionCommandAnnotationKey)
-			w.feed.tell(replacement, old) // what the API has is yet to be shown
+			w.feed.notify(replacement, old) // what the API has is yet to be shown
 			pass := func() {
 				t.Helper()
 				if _, _, err := w.disruptor.pass(t.Context()); err != nil {
@@ -161,7 +161,7 @@ func TestNothingIsAdoptedFromAnOldView(t *testing.T) {
 				t.Fatal("a command was adopted without its replacement")
 			}
 			if shows {
-				w.feed.tell(old, replacement)
+				w.feed.notify(old, replacement)
 			} else {
 				time.Sleep(adoptionPatience)
 			}

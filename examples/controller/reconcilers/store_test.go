@@ -44,8 +44,8 @@ func TestClaimStore(t *testing.T) {
 
 		taken := build.Claim(nameOf("default-", "4", 0))
 		w.create(taken)
-		if beside, err := order(store, "4"); err != nil || beside.Name != nameOf("default-", "4", 1) {
-			t.Errorf("an order whose name is taken made %v, %v", beside, err)
+		if another, err := order(store, "4"); err != nil || another.Name != nameOf("default-", "4", 1) {
+			t.Errorf("an order whose name is taken made %v, %v", another, err)
 		}
 		if n := len(w.allClaims()); n != 4 {
 			t.Errorf("%d claims, want 4", n)

@@ -31,7 +31,7 @@ func TestUnconfirmedClaims(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w.delete(get(w, &v1.NodeClaim{}, "gone")) // and no watch tells
+		w.delete(get(w, &v1.NodeClaim{}, "gone")) // and no watch reports it
 		w.planner.triggers = newTriggers()
 		w.planner.triggers.standby = false
 		if !slices.Contains(w.runnables(), manager.Runnable(w.confirmer)) {

@@ -172,7 +172,7 @@ func (w *world) start(change func(*Options)) {
 	}
 }
 
-// apiServer is what a real API server does beside the fake client: names of objects of their own, and preconditions.
+// apiServer is what a real API server does in addition to the fake client: names of objects of their own, and preconditions.
 func (w *world) apiServer() interceptor.Funcs {
 	judge := readSchemas(w.t)
 	written := func(c client.Client, o client.Object, err error) error {
@@ -289,7 +289,7 @@ func (m *manualManager) GetEventRecorder(string) crrecorder.EventRecorder {
 	return &plainRecorder{EventRecorder: m.recorder}
 }
 
-// plainRecorder tells events without annotations; nobody here asks for others.
+// plainRecorder publishes events without annotations; nobody here asks for others.
 type plainRecorder struct {
 	events.EventRecorder
 	events.AnnotatedEventRecorder
@@ -310,7 +310,7 @@ func (w *world) events(begin string) []string {
 	return slices.DeleteFunc(slices.Clone(w.told), func(e string) bool { return !strings.HasPrefix(e, begin) })
 }
 
-// watch tells the feed what has changed since it was told last.
+// watch informs the feed of what has changed since the last call.
 func (w *world) watch() {
 	w.t.Helper()
 	now := map[string]client.Object{}
@@ -338,7 +338,7 @@ func (w *world) watch() {
 	for key, before := range w.known {
 		if after := now[key]; after == nil || after.GetUID() != before.GetUID() {
 			delete(w.known, key)
-			w.feed.tell(before, nil)
+			w.feed.notify(before, nil)
 		}
 	}
 	for key, after := range now {
@@ -348,9 +348,9 @@ func (w *world) watch() {
 		}
 		w.known[key] = after
 		if before == nil {
-			w.feed.tell(nil, after)
+			w.feed.notify(nil, after)
 		} else {
-			w.feed.tell(before, after)
+			w.feed.notify(before, after)
 		}
 	}
 }

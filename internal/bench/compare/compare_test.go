@@ -81,7 +81,7 @@ func recorded(t *testing.T) map[string]record {
 }
 
 // TestSmallSizes runs the small size of every scenario on both sides. A scenario for which drawknife allocates a quarter
-// more than recorded fails, as do plans that are dearer than Karpenter's, that leave out more pods, that a cluster would
+// more than recorded fails, as do plans that are more expensive than Karpenter's, that leave out more pods, that a cluster would
 // refuse, or that cost less than the bound. CPU times are printed and judged by nobody: they vary with what else is running.
 func TestSmallSizes(t *testing.T) {
 	ours, err := oursSide()
@@ -312,8 +312,8 @@ func TestRatios(t *testing.T) {
 		{"cheaper", plan(1, 0, 0), plan(2, 0, 0), 0.5, ""},
 		{"equal", plan(2, 0, 0), plan(2, 0, 0), 1, ""},
 		{"both for nothing", plan(0, 0, 0), plan(0, 0, 0), 1, ""},
-		{"dearer", plan(3, 0, 0), plan(2, 0, 0), 1.5, "costs $3.0000/h"},
-		{"dearer than nothing", plan(3, 0, 0), plan(0, 0, 0), 0, "costs $3.0000/h"},
+		{"more expensive", plan(3, 0, 0), plan(2, 0, 0), 1.5, "costs $3.0000/h"},
+		{"more expensive than nothing", plan(3, 0, 0), plan(0, 0, 0), 0, "costs $3.0000/h"},
 		{"fewer pods left out", plan(3, 0, 0), plan(2, 1, 0), 0, ""},
 		{"more pods left out", plan(1, 1, 0), plan(2, 0, 0), 0, "leaves out 1 pods"},
 		{"refused", plan(1, 0, 1), plan(2, 0, 0), 0.5, "are refused: why"},

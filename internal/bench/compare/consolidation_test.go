@@ -10,8 +10,8 @@ import (
 )
 
 // TestSmallFleets consolidates small fleets on both sides. One for which Global allocates a quarter more than recorded fails,
-// as does one that ends up dearer than Karpenter's, whose commands a cluster would refuse, that costs less than the bound, or
-// that Global leaves dearer after three rounds than Reference does in the end. CPU times are printed and judged by nobody;
+// as does one that ends up more expensive than Karpenter's, whose commands a cluster would refuse, that costs less than the bound, or
+// that Global leaves more expensive after three rounds than Reference does in the end. CPU times are printed and judged by nobody;
 // the time-out is there for what never ends.
 func TestSmallFleets(t *testing.T) {
 	ours, err := oursSide()

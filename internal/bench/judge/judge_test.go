@@ -119,7 +119,7 @@ func TestRefusals(t *testing.T) {
 			p.NewNodes[1].Pods = p.NewNodes[1].Pods[:5]
 			p.Unschedulable = []judge.Unschedulable{{Pod: pods("plain", 2)[0]}, {Pod: pods("plain", 3)[0]}}
 		}, "no room: cpu"},
-		{"no room beside pods that run", func(_ *scheduling.Snapshot, p *judge.Plan) {
+		{"no room next to pods that run", func(_ *scheduling.Snapshot, p *judge.Plan) {
 			p.Existing[0].Pods = pods("plain", 0, 1)
 			p.NewNodes[1].Pods = p.NewNodes[1].Pods[:5]
 			p.Unschedulable = []judge.Unschedulable{{Pod: pods("plain", 2)[0]}, {Pod: pods("plain", 3)[0]}}
@@ -179,7 +179,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Limits that are met exactly are kept: 4 + 16 + 4 CPUs to launch beside 4 that are there.
+// Limits that are met exactly are kept: 4 + 16 + 4 CPUs to launch in addition to 4 that are there.
 func TestLimitsThatAreMet(t *testing.T) {
 	s := read(t, shop)
 	s.NodePools[0].Object.Spec.Limits = corev1.ResourceList{
@@ -262,7 +262,7 @@ func TestDaemonSets(t *testing.T) {
 	}
 }
 
-// The bound is proven anew and is about as good as the one the planner states.
+// The bound is proven again and is about as good as the one the planner states.
 func TestBoundOfScenarios(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -55,7 +55,7 @@ func planned(t *testing.T, pods ...string) (*result, string) {
 	return &r, stderr.String()
 }
 
-// One pod fits beside what runs and the DaemonSet; the next needs a node, where the DaemonSet takes its share; the
+// One pod fits next to what runs and the DaemonSet; the next needs a node, where the DaemonSet takes its share; the
 // third has a selector that fixes the zone; the last fits nowhere.
 func TestPlan(t *testing.T) {
 	r, said := planned(t,

@@ -16,7 +16,7 @@
 //	- name: small
 //	  capacity: {cpu: "4", memory: 16Gi, pods: "58"}
 //	  reserved: {cpu: 80m, memory: 1Gi}       # what the node keeps for itself; default nothing
-//	  labels: {kubernetes.io/arch: arm64}     # beside instance type, amd64 and linux
+//	  labels: {kubernetes.io/arch: arm64}     # in addition to instance type, amd64 and linux
 //	  offerings:
 //	  - {zone: zone-a, capacityType: spot, price: 0.05}
 //	  - {zone: zone-b, capacityType: on-demand, price: 0.15, available: false}
@@ -26,7 +26,7 @@
 //	  namespace: shop              # default: default
 //	  count: 300
 //	  requests: {cpu: 500m, memory: 1Gi}
-//	  labels: {tier: front}        # beside app: NAME
+//	  labels: {tier: front}        # in addition to app: NAME
 //	  # The rest is as in a pod: nodeSelector, affinity, tolerations, topologySpreadConstraints. A selector of pods that
 //	  # is left out selects the deployment's own.
 //	  topologySpreadConstraints:

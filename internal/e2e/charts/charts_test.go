@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // values are the values files of testdata, and that of 0.26 with everything in it, which is the settings' own.
 func values(t *testing.T) map[string][]byte {

@@ -12,7 +12,7 @@ import (
 )
 
 // SET-047, SET-049, SET-111: with webhook.enabled the API server reaches the controller's webhook by its service, and the
-// controller may write the one Secret with its certificate and tell of it in the three definitions; without it, or without
+// controller may write the one Secret with its certificate and state it in the three definitions; without it, or without
 // serveBeta, it may do nothing of it.
 func TestWebhook(t *testing.T) {
 	for _, values := range []string{"", "webhook: {enabled: false}", "webhook: {enabled: true}\nsettings: {serveBeta: false}", "webhook: null"} {

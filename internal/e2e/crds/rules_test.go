@@ -235,7 +235,7 @@ func TestBadObjects(t *testing.T) {
 // brokenRules are the rules that some object has broken: kind and place without indices and keys, and message.
 type brokenRules map[string]bool
 
-// anyIndex is what tells one entry of a list or map from another.
+// anyIndex is what distinguishes one entry of a list or map from another.
 var anyIndex = regexp.MustCompile(`\[[^]]*\]`)
 
 func (b brokenRules) note(kind string, errs field.ErrorList) {

@@ -2,7 +2,7 @@ package harness
 
 import "testing"
 
-// TestMessagesOfNominations reads what a controller tells of a pod: of both generations of such messages, node and claim in
+// TestMessagesOfNominations reads what a controller says of a pod: of both generations of such messages, node and claim in
 // either order.
 func TestMessagesOfNominations(t *testing.T) {
 	for _, c := range []struct {

@@ -64,8 +64,8 @@ func (c *Cluster) Retry(what string, try func() error) {
 	})
 }
 
-// Lap logs a message with the time since the start of the test.
-func (c *Cluster) Lap(format string, args ...any) {
+// Note logs a message with the time since the start of the test.
+func (c *Cluster) Note(format string, args ...any) {
 	c.t.Helper()
 	c.t.Logf("%7.2fs  %s", time.Since(c.began).Seconds(), fmt.Sprintf(format, args...))
 }

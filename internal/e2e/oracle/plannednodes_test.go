@@ -70,7 +70,7 @@ func TestChoicesTryMinimalTypesInEachZone(t *testing.T) {
 		}
 	}
 	if got[0] != "cheap/zone-a/on-demand" {
-		t.Errorf("the first choice is %s, not what the plan reckons with", got[0])
+		t.Errorf("the first choice is %s, not what the plan assumes", got[0])
 	}
 	slices.Sort(got)
 	want := []string{"cheap/zone-a/on-demand", "cheap/zone-b/on-demand", "few-cores/zone-b/on-demand", "little-memory/zone-a/on-demand"}
@@ -102,7 +102,7 @@ func TestChoicesPutEqualNodesIntoDifferentZones(t *testing.T) {
 	}
 }
 
-// TestNodeMutations breaks promises about planned nodes: each is kept as the plan reckons, and broken as the
+// TestNodeMutations breaks promises about planned nodes: each is kept as the plan assumes, and broken as the
 // provider may create it.
 func TestNodeMutations(t *testing.T) {
 	tests := []struct {

@@ -109,11 +109,11 @@ func reservationOf(o *cloudprovider.Offering) string {
 // compare checks the price and the amounts of the node that the plan assumes for the NodeClaim.
 func (c *clerk) compare(node *scheduling.NewNode, promised Option) {
 	if price := node.InstanceTypes[0].Price; !same(price, promised.Offering.Price) {
-		c.complain("node %s: the plan reckons with a price of %v, %s costs %v", node.Name, price, promised, promised.Offering.Price)
+		c.complain("node %s: the plan assumes a price of %v, %s costs %v", node.Name, price, promised, promised.Offering.Price)
 	}
 	have := promised.Type.AllocatableOf(promised.Offering)
 	if name := exceeds(node.Allocatable, have); name != "" {
-		c.complain("node %s: the plan reckons with more %s than the %s of %s", node.Name, name, text(have, name), promised)
+		c.complain("node %s: the plan assumes more %s than the %s of %s", node.Name, name, text(have, name), promised)
 	}
 }
 

@@ -24,7 +24,7 @@ type promise struct {
 	planned *scheduling.NewNode
 }
 
-// trait is something about a promise that kube-scheduler, or whoever launches nodes, has a say in. A run in which
+// trait is something about a promise that kube-scheduler, or the controller that launches nodes, has a say in. A run in which
 // one never comes up proves nothing about it.
 type trait struct {
 	name string
@@ -103,7 +103,7 @@ func traits() []trait {
 		}},
 
 		{"placeholder", func(p *promise) bool { return buffers.IsPlaceholder(p.pod) }},
-		{"placeholder beside pods of its workload", func(p *promise) bool {
+		{"placeholder next to pods of its workload", func(p *promise) bool {
 			return buffers.IsPlaceholder(p.pod) && slices.ContainsFunc(p.snapshot.Pods, func(o *corev1.Pod) bool { return o.Labels["app"] == p.pod.Labels["app"] })
 		}},
 		{"reserved node", func(p *promise) bool {
@@ -138,8 +138,8 @@ func traits() []trait {
 			return n.Claim != nil && len(n.Claim.Spec.StartupTaints) > 0 && len(n.Object.Spec.Taints) > 0 && n.Object.Labels[v1.NodeInitializedLabelKey] != "true"
 		})},
 		{"node without a zone", state(func(n *scheduling.Node) bool { return n.Object.Labels[corev1.LabelTopologyZone] == "" })},
-		{"beside a cordoned node", beside(func(n *scheduling.Node) bool { return n.Object != nil && n.Object.Spec.Unschedulable })},
-		{"beside a leaving node", beside(func(n *scheduling.Node) bool { return n.Leaving })},
+		{"next to a cordoned node", alongside(func(n *scheduling.Node) bool { return n.Object != nil && n.Object.Spec.Unschedulable })},
+		{"next to a leaving node", alongside(func(n *scheduling.Node) bool { return n.Leaving })},
 	}
 	for _, affinity := range []corev1.NodeInclusionPolicy{corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore} {
 		for _, taints := range []corev1.NodeInclusionPolicy{corev1.NodeInclusionPolicyIgnore, corev1.NodeInclusionPolicyHonor} {
@@ -316,7 +316,7 @@ func state(is func(*scheduling.Node) bool) func(*promise) bool {
 	return func(p *promise) bool { return p.node != nil && p.node.Object != nil && is(p.node) }
 }
 
-func beside(is func(*scheduling.Node) bool) func(*promise) bool {
+func alongside(is func(*scheduling.Node) bool) func(*promise) bool {
 	return func(p *promise) bool {
 		for i := range p.snapshot.Nodes {
 			if is(&p.snapshot.Nodes[i]) {

@@ -39,7 +39,7 @@ func run() (err error) {
 	verbosity := flag.Int("v", 1, "verbosity of the components' logs")
 	flag.Parse()
 	if flag.NArg() > 0 {
-		return fmt.Errorf("unknown argument %q; go run ./up -help tells what there is", flag.Arg(0))
+		return fmt.Errorf("unknown argument %q; go run ./up -help says what there is", flag.Arg(0))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

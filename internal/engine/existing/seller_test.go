@@ -38,7 +38,7 @@ func bought(name, capacityType string) existing.Node {
 	return existing.Node{Name: name, Source: node(name, labels)}
 }
 
-// A node's labels tell its offering; one that does not say its capacity type counts as bought on demand.
+// A node's labels state its offering; one that does not say its capacity type counts as bought on demand.
 func TestBoughtAs(t *testing.T) {
 	s := seller()
 	for capacityType, want := range map[string]string{"": "on-demand", "spot": "spot", "reserved": ""} {

@@ -264,7 +264,7 @@ func (x nodeFaults) admitsChanged(node int32, f *nodeFailings) bool {
 	h := x.hostOf(node)
 	of, loosely := h.Of, f.dims == 0 || f.count() > 1
 	if loosely {
-		of = x.countsWhoeverNotices(node)
+		of = x.countsOfAllGroups(node)
 	}
 	return ruleFaultsOf(x.explainer).admitsAt(x.c.Topology, h.Domains, of, loosely)
 }
@@ -277,9 +277,9 @@ func (x nodeFaults) hostOf(node int32) *topology.Host {
 	return &x.t.S.Topology.Hosts[node]
 }
 
-// countsWhoeverNotices returns the counts on a node as if no topology group ignored the node, because a spread of pods with other demands
+// countsOfAllGroups returns the counts on a node as if no topology group ignored the node, because a spread of pods with other demands
 // may count it.
-func (x nodeFaults) countsWhoeverNotices(node int32) func(group int32) topology.Tally {
+func (x nodeFaults) countsOfAllGroups(node int32) func(group int32) topology.Tally {
 	return func(group int32) topology.Tally {
 		out := x.t.S.Topology.Hosts[node].Of(group)
 		if x.m.Topology[group].Kind != topology.Spread {

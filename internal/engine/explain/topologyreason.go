@@ -328,4 +328,4 @@ func (x ruleFaults) words(r *rule) string {
 }
 
 // newDomainRule explains why a node can't be bought in an empty domain.
-const newDomainRule = "topology spread of pods that have a place, which does not reckon with a node in another domain"
+const newDomainRule = "topology spread of pods that have a place, which does not count a node in another domain"

@@ -106,7 +106,7 @@ func (k *Task) spread(g *Bins, i int, gone []bool) bool {
 			}
 			n := resources.HowMany(it.Need, free, min(left, it.PerNode-g.List[j].countOf(l.Item)))
 			if n > 0 && it.Ruled {
-				n = min(n, k.roomBeside(opt, &g.List[j], moved[j], it))
+				n = min(n, k.roomLeft(opt, &g.List[j], moved[j], it))
 			}
 			if n <= 0 {
 				continue
@@ -129,9 +129,9 @@ func (k *Task) spread(g *Bins, i int, gone []bool) bool {
 	return true
 }
 
-// roomBeside returns how many more pods of the item the rules about single nodes allow on the bin, given its load and the pods that will be
+// roomLeft returns how many more pods of the item the rules about single nodes allow on the bin, given its load and the pods that will be
 // moved there.
-func (k *Task) roomBeside(opt *pricing.Option, b *Bin, moved []pricing.Load, it *pricing.Item) int {
+func (k *Task) roomLeft(opt *pricing.Option, b *Bin, moved []pricing.Load, it *pricing.Item) int {
 	s := k.rules.newNode(opt)
 	for _, list := range [2][]pricing.Load{b.Load, moved} {
 		for _, l := range list {

@@ -85,7 +85,7 @@ func (c *quantityCheck) list(list corev1.ResourceList, path func() string) {
 	}
 	if worst != "" && c.err == nil {
 		c.err = &planning.SnapshotError{
-			Path: fmt.Sprintf("%s[%s]", path(), worst), Rule: "is " + resources.Short(list[worst]) + ", too much or too little to reckon with",
+			Path: fmt.Sprintf("%s[%s]", path(), worst), Rule: "is " + resources.Short(list[worst]) + ", too much or too little to compute with",
 			Cure: "give an amount between 1e-12 and 1e24",
 		}
 	}

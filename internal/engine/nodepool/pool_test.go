@@ -130,7 +130,7 @@ func TestRowsByDaemonSets(t *testing.T) {
 	}
 }
 
-// Labels that the pool leaves open are decided in each way that some profile tells apart, up to a bound.
+// Labels that the pool leaves open are decided in each way that some profile distinguishes, up to a bound.
 func TestAssignments(t *testing.T) {
 	p := pool(nil, requirements.In("team", "x", "y"))
 	n := p.ProfileOf(match.Needs{requirements.In("team", "x")})
@@ -181,7 +181,7 @@ func TestAssignmentsLeftOpen(t *testing.T) {
 }
 
 // A label that one profile asks about stays open for another that doesn't, so that types which don't state it do for that one
-// beside those that do.
+// next to those that do.
 func TestUnaskedLabelsLeftOpen(t *testing.T) {
 	two, without := instanceType("two", "2", build.Offering("a", "on-demand", 0.1)), instanceType("without", "2", build.Offering("a", "on-demand", 0.1))
 	two.Requirements = two.Requirements.With(requirements.In("gen", "6", "7"))

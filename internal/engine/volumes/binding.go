@@ -96,9 +96,9 @@ func (x *Index) resolveClaim(c *claim, hostnames map[string]string) *Error {
 	volume := pvc.Spec.VolumeName
 	switch {
 	case pvc.Status.Phase == corev1.ClaimLost:
-		return &Error{volume: volume, fault: "has lost its volume", cure: "restore the volume, or make the claim anew"}
+		return &Error{volume: volume, fault: "has lost its volume", cure: "restore the volume, or make the claim again"}
 	case pvc.DeletionTimestamp != nil:
-		return &Error{fault: "is being deleted", cure: "wait until it is gone and make it anew"}
+		return &Error{fault: "is being deleted", cure: "wait until it is gone and make it again"}
 	case volume == "":
 		return x.resolveWaiting(c, hostnames)
 	case !metav1.HasAnnotation(pvc.ObjectMeta, annBindCompleted):
@@ -108,7 +108,7 @@ func (x *Index) resolveClaim(c *claim, hostnames map[string]string) *Error {
 	pv := x.volumes[volume]
 	if pv == nil {
 		return &Error{volume: volume, fault: "is bound to a volume that does not exist",
-			cure: "restore the volume, or make the claim anew"}
+			cure: "restore the volume, or make the claim again"}
 	}
 	return x.resolveBound(c, pv)
 }
@@ -116,7 +116,7 @@ func (x *Index) resolveClaim(c *claim, hostnames map[string]string) *Error {
 // resolveBound sets where a bound claim can be used, according to its volume.
 func (x *Index) resolveBound(c *claim, pv *corev1.PersistentVolume) *Error {
 	if pv.DeletionTimestamp != nil {
-		return &Error{volume: pv.Name, fault: "is bound to a volume that is being deleted", cure: "make the claim anew"}
+		return &Error{volume: pv.Name, fault: "is bound to a volume that is being deleted", cure: "make the claim again"}
 	}
 	if slices.Contains(x.unsupported.Drivers, c.attaches.Driver) {
 		return x.unsupportedDriver(pv.Name, pv.Spec.StorageClassName, c.attaches.Driver)

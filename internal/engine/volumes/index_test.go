@@ -352,7 +352,7 @@ func TestSCH104VolumesThatRefuseAPod(t *testing.T) {
 		{"deleted", []string{`"ns/deleted" is being deleted`, "wait"}},
 		{"lost", []string{`"ns/lost" with PersistentVolume "good" has lost its volume`, "restore"}},
 		{"volume-missing", []string{`PersistentVolume "missing"`, "does not exist", "restore"}},
-		{"volume-deleted", []string{`PersistentVolume "going"`, "is being deleted", "anew"}},
+		{"volume-deleted", []string{`PersistentVolume "going"`, "is being deleted", "again"}},
 		{"not-bound-yet", []string{`PersistentVolume "good" is not bound to it yet`, "events"}},
 		{"volume-driver", []string{`PersistentVolume "no-driver"`, `driver "no.csi.test"`, "another driver"}},
 		{"volume-nowhere", []string{`PersistentVolume "nowhere"`, "no node can meet", "nodeAffinity"}},

@@ -114,7 +114,7 @@ func Read(ctx context.Context, o Options) (*Market, error) {
 	}
 	r.sources.onDemand = onDemandSource(r.region, func() sdk.PricingAPI { return clients.Pricing(sdk.Background) })
 	r.sources.spot = prices.Spot{API: api, Region: r.region, Clock: o.Clock}
-	r.steps.region, r.steps.tell = r.region, o.Progress
+	r.steps.region, r.steps.report = r.region, o.Progress
 	return r.read(ctx)
 }
 
@@ -198,7 +198,7 @@ func pricesOf(ctx context.Context, s prices.Source) (*prices.List, error) {
 // The type steps reports which of several parallel steps are not finished yet.
 type steps struct {
 	region string
-	tell   func(string)
+	report func(string)
 
 	mu   sync.Mutex
 	left []string
@@ -226,7 +226,7 @@ func (s *steps) end(name string) {
 }
 
 func (s *steps) say() {
-	s.tell(fmt.Sprintf("asking AWS in %s for %s", s.region, strings.Join(s.left, ", ")))
+	s.report(fmt.Sprintf("asking AWS in %s for %s", s.region, strings.Join(s.left, ", ")))
 }
 
 // oneLine returns an error's text without line breaks, as notes need it.

@@ -86,7 +86,7 @@ func TestGivesUp(t *testing.T) {
 // People see what AWS has not answered yet.
 func TestSteps(t *testing.T) {
 	var said []string
-	s := &steps{region: "eu-west-1", tell: func(stage string) { said = append(said, stage) }}
+	s := &steps{region: "eu-west-1", report: func(stage string) { said = append(said, stage) }}
 	s.begin("a", "b", "c")
 	s.end("b")
 	s.end("a")

@@ -123,13 +123,13 @@ func (s *simulation) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return a.Claims, err
 }
 
-// IsDrifted tells whether an instance is what is asked for today.
+// IsDrifted reports whether an instance is what is asked for today.
 func (s *simulation) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
 	a, err := s.ask(ctx, "IsDrifted", question{Claim: claim, ProviderID: claim.Status.ProviderID})
 	return a.Drift, err
 }
 
-// Registered tells whether a node may take pods.
+// Registered reports whether a node may take pods.
 func (s *simulation) Registered(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.GateResult, error) {
 	a, err := s.ask(ctx, "Registered", question{Claim: claim, ProviderID: claim.Status.ProviderID})
 	return a.Gate, err
