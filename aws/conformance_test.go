@@ -384,7 +384,7 @@ func inState(class *awsv1.EC2NodeClass, state conformance.NodeClassState) *awsv1
 	return class
 }
 
-// makeDrift has the node class ask for another image than any machine has.
+// makeDrift has the node class ask for another image than any instance has.
 func (b *bench) makeDrift(string) error {
 	b.classes.put("default", withOtherImages(b.nodeClass("default")))
 	return nil

@@ -20,11 +20,11 @@ import (
 // API-440, AWN-267, AWN-274, AWN-275, AWN-366, AWI-149, DIS-229, CP-DRIFT-01 to CP-DRIFT-04: reasons in their order, and what can't be told.
 func TestDrift(t *testing.T) {
 	for name, c := range map[string]struct {
-		class   func(*awsv1.EC2NodeClass)
-		machine func(*ec2types.Instance)
-		claim   func(*v1.NodeClaim)
-		want    cloudprovider.DriftReason
-		fails   bool
+		class    func(*awsv1.EC2NodeClass)
+		instance func(*ec2types.Instance)
+		claim    func(*v1.NodeClaim)
+		want     cloudprovider.DriftReason
+		fails    bool
 	}{
 		"none":                    {},
 		"hash":                    {class: func(c *awsv1.EC2NodeClass) { c.Spec.Tags = map[string]string{"a": "b"} }, want: aws.NodeClassDrift},
@@ -34,19 +34,19 @@ func TestDrift(t *testing.T) {
 		"image":                   {class: func(c *awsv1.EC2NodeClass) { c.Status.AMIs[0].ID = "ami-new" }, want: aws.AMIDrift},
 		"no image for the type":   {class: func(c *awsv1.EC2NodeClass) { c.Status.AMIs = c.Status.AMIs[1:] }, want: aws.AMIDrift},
 		"no images":               {class: func(c *awsv1.EC2NodeClass) { c.Status.AMIs = nil }, fails: true},
-		"no image known":          {machine: func(i *ec2types.Instance) { i.ImageId = nil }, fails: true},
-		"type unknown":            {machine: func(i *ec2types.Instance) { i.InstanceType = "z9.large" }, fails: true},
-		"type unknown, groups differ": {machine: func(i *ec2types.Instance) {
+		"no image known":          {instance: func(i *ec2types.Instance) { i.ImageId = nil }, fails: true},
+		"type unknown":            {instance: func(i *ec2types.Instance) { i.InstanceType = "z9.large" }, fails: true},
+		"type unknown, groups differ": {instance: func(i *ec2types.Instance) {
 			i.InstanceType, i.SecurityGroups[0].GroupId = "z9.large", awssdk.String("sg-9")
 		}, want: aws.SecurityGroupDrift},
 		"security groups": {class: func(c *awsv1.EC2NodeClass) {
 			c.Status.SecurityGroups = append(c.Status.SecurityGroups, awsv1.SecurityGroup{ID: "sg-2"})
 		}, want: aws.SecurityGroupDrift},
 		"no security groups":        {class: func(c *awsv1.EC2NodeClass) { c.Status.SecurityGroups = nil }, fails: true},
-		"security groups not shown": {machine: func(i *ec2types.Instance) { i.SecurityGroups = nil }, fails: true},
+		"security groups not shown": {instance: func(i *ec2types.Instance) { i.SecurityGroups = nil }, fails: true},
 		"subnet":                    {class: func(c *awsv1.EC2NodeClass) { c.Status.Subnets[0].ID = "subnet-new" }, want: aws.SubnetDrift},
 		"subnets in another order":  {class: func(c *awsv1.EC2NodeClass) { slices.Reverse(c.Status.Subnets) }},
-		"reservation": {machine: func(i *ec2types.Instance) {
+		"reservation": {instance: func(i *ec2types.Instance) {
 			i.SpotInstanceRequestId, i.CapacityReservationId = nil, awssdk.String("cr-1")
 			i.CapacityReservationSpecification = &ec2types.CapacityReservationSpecificationResponse{CapacityReservationPreference: "capacity-reservations-only"}
 		}, want: aws.CapacityReservationDrift},
@@ -67,8 +67,8 @@ func TestDrift(t *testing.T) {
 			if c.class != nil {
 				c.class(class)
 			}
-			if c.machine != nil {
-				c.machine(&a.instances[0])
+			if c.instance != nil {
+				c.instance(&a.instances[0])
 			}
 			if c.claim != nil {
 				c.claim(created)

@@ -70,7 +70,7 @@ func TestTagsOfTheFirstGeneration(t *testing.T) {
 	}
 }
 
-// API-420, API-421, API-424: machines of a Provisioner and of a NodePool of one name are launched, found again, listed and described each
+// API-420, API-421, API-424: instances of a Provisioner and of a NodePool of one name are launched, found again, listed and described each
 // with the label of its generation; and of instances that bear the tags of the first generation only those are collected that
 // this cluster manages and no claim has.
 func TestInstancesOfBothGenerations(t *testing.T) {

@@ -109,7 +109,7 @@ func TestPoolBudgets(t *testing.T) {
 			}
 			w.snapshot.Time = tt.at
 			tt.fill(w)
-			f, l := w.ledger(t)
+			f, l := w.tracker(t)
 			if got := allowed(f, l, tt.reason); got != tt.want {
 				t.Errorf("%d may go, want %d; %+v", got, tt.want, l.Uses())
 			}
@@ -125,7 +125,7 @@ func TestBudgetTellsOfNodesThatAreNotReady(t *testing.T) {
 	w.pool("default", budgets(v1.Budget{Nodes: "2"}))
 	w.fill("n", 3)
 	w.fill("x", 2, notReady)
-	f, l := w.ledger(t)
+	f, l := w.tracker(t)
 	b := l.Take(f.Candidates[0], disruption.ReasonEmpty)
 	if b == nil || b.Disrupted != 2 || !strings.HasSuffix(b.String(), "allows 2 and 2 are in use, 2 by nodes that are not ready or on their way out") {
 		t.Errorf("%+v %s", b, b)
@@ -143,7 +143,7 @@ func TestPoolBudgetsArePerPool(t *testing.T) {
 		n := w.node(fmt.Sprintf("u-%d", i), "c4")
 		n.Claim = nil
 	}
-	f, l := w.ledger(t)
+	f, l := w.tracker(t)
 	if got := allowed(f, l, disruption.ReasonEmpty); got != 2 {
 		t.Errorf("%d may go, want one of each pool", got)
 	}
@@ -154,7 +154,7 @@ func TestBudgetBlock(t *testing.T) {
 	w := newWorld()
 	w.pool("default", budgets(scheduled(v1.Budget{Nodes: "0"}, "0 8 * * *", 9*time.Hour)))
 	w.fill("n", 1)
-	f, l := w.ledger(t)
+	f, l := w.tracker(t)
 	why := l.Take(f.Candidates[0], disruption.ReasonEmpty)
 	want := "spec.disruption.budgets[0] of nodepool default allows 0 and 0 are in use until 2026-05-04T17:00:00Z"
 	if why == nil || why.String() != want {
@@ -169,11 +169,11 @@ func TestBudgetBlock(t *testing.T) {
 }
 
 // DIS-210: what is taken is used up until it is given back; all are taken or none.
-func TestLedgerTakesAndReturns(t *testing.T) {
+func TestBudgetTrackerTakesAndReturns(t *testing.T) {
 	w := newWorld()
 	w.pool("default", budgets(v1.Budget{Nodes: "2"}))
 	w.fill("n", 3)
-	f, l := w.ledger(t)
+	f, l := w.tracker(t)
 	if c, why := l.TakeAll(f.Candidates, disruption.ReasonEmpty); why == nil || c.Name != "n-02" {
 		t.Fatalf("three were taken of two: %v %v", c, why)
 	}
@@ -248,7 +248,7 @@ func TestBudgetAlgebra(t *testing.T) {
 			fleet(w)
 			tt.budget.Name = "b"
 			w.input.Budgets, w.input.History = []disruption.Budget{tt.budget}, tt.history
-			f, l := w.ledger(t)
+			f, l := w.tracker(t)
 			var got []string
 			for _, c := range f.Candidates {
 				if l.Take(c, disruption.ReasonUnderutilized) == nil {
@@ -295,7 +295,7 @@ func TestValidateBudgets(t *testing.T) {
 }
 
 // In whatever order nodes are taken and given back, no budget is exceeded, and a Take that is refused would have exceeded one.
-func TestLedgerNeverExceeds(t *testing.T) {
+func TestBudgetTrackerNeverExceeds(t *testing.T) {
 	seeded.Check(t, func(rt *rapid.T) {
 		w := newWorld()
 		w.pool("other")
@@ -314,7 +314,7 @@ func TestLedgerNeverExceeds(t *testing.T) {
 				Scope: disruption.Scope{Zone: rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "scope")},
 			})
 		}
-		f, l := w.ledger(t)
+		f, l := w.tracker(t)
 		held := map[string]bool{}
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			c := rapid.SampledFrom(f.Candidates).Draw(rt, "node")

@@ -259,8 +259,8 @@ func (w *world) pdb(name, app string, allowed int32) *policyv1.PodDisruptionBudg
 	return b
 }
 
-// node has the node's view changed before the fleet is surveyed.
-func (w *world) machine(name string, change func(*cluster.NodeState)) {
+// nodeState has the node's view changed before the fleet is surveyed.
+func (w *world) nodeState(name string, change func(*cluster.NodeState)) {
 	w.changes = append(w.changes, func(v *cluster.View) {
 		for i := range v.Nodes {
 			if v.Nodes[i].Name == name {
@@ -284,7 +284,7 @@ func (w *world) fleet(t testing.TB) *disruption.Fleet {
 	return f
 }
 
-func (w *world) ledger(t testing.TB) (*disruption.Fleet, *disruption.BudgetTracker) {
+func (w *world) tracker(t testing.TB) (*disruption.Fleet, *disruption.BudgetTracker) {
 	t.Helper()
 	f := w.fleet(t)
 	l, err := disruption.NewBudgetTracker(f)

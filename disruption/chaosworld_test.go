@@ -356,14 +356,14 @@ func (s *chaos) look() {
 
 // wanted checks that no member of the command that the node comes up for was given back: it would come up for nothing, in addition to
 // what the next plan launches.
-func (s *chaos) wanted(machine, command string) {
+func (s *chaos) wanted(replacement, command string) {
 	for node := range s.members[command] {
 		n := s.nodeNamed(node)
 		if n == nil || n.Claim.DeletionTimestamp != nil {
 			continue
 		}
 		if r, _ := disruption.RecordOf(n.Claim); r == nil || r.ID != command {
-			s.fault("%s: %s comes up for command %s, which %s is no member of any more", s.now, machine, command, node)
+			s.fault("%s: %s comes up for command %s, which %s is no member of any more", s.now, replacement, command, node)
 		}
 	}
 }

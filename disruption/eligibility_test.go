@@ -33,24 +33,24 @@ func TestEligibility(t *testing.T) {
 		{name: "DIS-006 nothing stands in the way"},
 		{name: "DIS-049 a command holds it, and is named first", with: func(w *world) {
 			w.input.Executing = map[string]string{"n": "c1"}
-			w.machine("n", marked)
+			w.nodeState("n", marked)
 		}, want: disruption.BlockInFlight, text: "command c1"},
 		{name: "DIS-002, DIS-050 no NodeClaim", with: func(w *world) {
-			w.machine("n", func(m *cluster.NodeState) { m.Claim = nil })
+			w.nodeState("n", func(m *cluster.NodeState) { m.Claim = nil })
 		}, want: disruption.BlockUnmanaged},
 		{name: "DIS-050 no Node", with: func(w *world) {
-			w.machine("n", func(m *cluster.NodeState) { m.Node = nil })
+			w.nodeState("n", func(m *cluster.NodeState) { m.Node = nil })
 		}, want: disruption.BlockNoNode},
 		{name: "DIS-003, DIS-051 not initialized, before marked", node: []nodeOption{labelled(v1.NodeInitializedLabelKey, "")}, with: func(w *world) {
-			w.machine("n", marked)
+			w.nodeState("n", marked)
 		}, want: disruption.BlockNotInitialized},
-		{name: "DIS-004, DIS-052 marked", with: func(w *world) { w.machine("n", marked) }, want: disruption.BlockLeaving},
+		{name: "DIS-004, DIS-052 marked", with: func(w *world) { w.nodeState("n", marked) }, want: disruption.BlockLeaving},
 		{name: "DIS-052 leaving", node: []nodeOption{leaving}, want: disruption.BlockLeaving},
 		{name: "DIS-005, DIS-053 nominated", with: func(w *world) {
-			w.machine("n", func(m *cluster.NodeState) { m.NominatedUntil = later })
+			w.nodeState("n", func(m *cluster.NodeState) { m.NominatedUntil = later })
 		}, want: disruption.BlockNominated, text: "until 2026-05-04T10:00:10Z"},
 		{name: "DIS-053 nominated until now is over", with: func(w *world) {
-			w.machine("n", func(m *cluster.NodeState) { m.NominatedUntil = now() })
+			w.nodeState("n", func(m *cluster.NodeState) { m.NominatedUntil = now() })
 		}},
 		{name: "DIS-054 node annotation", node: []nodeOption{annotated(v1.DoNotDisruptAnnotationKey, "true")}, want: disruption.BlockAnnotation, text: v1.DoNotDisruptAnnotationKey},
 		{name: "DIS-054 a duration does not protect a node", node: []nodeOption{annotated(v1.DoNotDisruptAnnotationKey, "2h")}},

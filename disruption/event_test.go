@@ -85,7 +85,7 @@ func TestPlanEvents(t *testing.T) {
 		"DIS-104 so does one whose time has not come": {func(w *world) {
 			w.pool("default", after("2h"))
 			w.node("n", "c4", holding(pods("p", 1, "1")...))
-			w.machine("n", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-time.Hour) })
+			w.nodeState("n", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-time.Hour) })
 		}, nil, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestPoolBlockedEvents(t *testing.T) {
 	w.pool("default", budgets(v1.Budget{Nodes: "0", Reasons: []v1.DisruptionReason{v1.DisruptionReasonDrifted, v1.DisruptionReasonEmpty}}, v1.Budget{Nodes: "10%"}))
 	w.pool("without nodes", budgets(v1.Budget{Nodes: "0"}))
 	w.fill("n", 3)
-	_, l := w.ledger(t)
+	_, l := w.tracker(t)
 	var got []string
 	for _, e := range l.Events() {
 		got = append(got, fmt.Sprintf("%s/%s %s %s", e.Kind, e.Name, e.Identity, option.Or(e.Every, 0)))

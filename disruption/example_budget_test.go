@@ -32,12 +32,12 @@ func ExampleBudget() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ledger, err := disruption.NewBudgetTracker(fleet)
+	tracker, err := disruption.NewBudgetTracker(fleet)
 	if err != nil {
 		log.Fatal(err) // a *BudgetError
 	}
 	for _, c := range fleet.Candidates {
-		window := ledger.NextWindow(c, disruption.ReasonUnderutilized)
+		window := tracker.NextWindow(c, disruption.ReasonUnderutilized)
 		fmt.Printf("%s: from %s on; now %s\n", c.Name, window.Start.Format("15:04"), window.Block)
 	}
 	// Output:

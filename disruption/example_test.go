@@ -21,11 +21,11 @@ func Example() {
 		fmt.Printf("%s: %.2f USD/h, empty: %v\n", c.Name, c.Price, c.Empty())
 	}
 	fmt.Println("busy:", fleet.Blocked["busy"])
-	ledger, err := disruption.NewBudgetTracker(fleet)
+	tracker, err := disruption.NewBudgetTracker(fleet)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(ledger.NextWindow(fleet.Candidate("idle"), disruption.ReasonEmpty).Start)
+	fmt.Println(tracker.NextWindow(fleet.Candidate("idle"), disruption.ReasonEmpty).Start)
 	// Output:
 	// idle: 0.20 USD/h, empty: true
 	// busy: pod default/db-0 must not be disrupted (annotation karpenter.sh/do-not-disrupt)

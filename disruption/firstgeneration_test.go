@@ -67,7 +67,7 @@ func TestEmptinessTimestampSeedsTheWait(t *testing.T) {
 			w.alphaPool(after("30s"), budgets(v1.Budget{Nodes: "100%"}))
 			w.node("idle", "c4", c.node...)
 			if c.event > 0 {
-				w.machine("idle", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-c.event) })
+				w.nodeState("idle", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-c.event) })
 			}
 			for name, planner := range map[string]disruption.Planner{"Reference": &disruption.Reference{}, "Global": &disruption.Global{CoolDown: new(time.Duration)}} {
 				plan, err := planner.Plan(t.Context(), w.fleet(t))
@@ -146,7 +146,7 @@ func TestDriftOfAlphaPools(t *testing.T) {
 			pool := w.alphaPool()
 			pool.Spec.Disruption.Budgets = c.budgets
 			c.fill(w)
-			f, l := w.ledger(t)
+			f, l := w.tracker(t)
 			if got := allowed(f, l, c.reason); got != c.want {
 				t.Errorf("%d may go, want %d: %+v", got, c.want, l.Uses())
 			}

@@ -246,8 +246,8 @@ func narrowWorld(rt *rapid.T) *world {
 	return w
 }
 
-// node is one that a pool may launch.
-type machine struct {
+// launchOption is one node that a pool may launch.
+type launchOption struct {
 	pool    *v1.NodePool
 	labels  map[string]string
 	cores   int64 // milli
@@ -255,9 +255,9 @@ type machine struct {
 	price   float64
 }
 
-// machinesOf are all that the pools may launch, by their objects alone.
-func machinesOf(w *world) []machine {
-	var out []machine
+// launchable returns all that the pools may launch, by their objects alone.
+func launchable(w *world) []launchOption {
+	var out []launchOption
 	for i := range w.snapshot.NodePools {
 		p := &w.snapshot.NodePools[i]
 		if p.NotReady != "" || p.Object.Spec.Replicas != nil {
@@ -266,7 +266,7 @@ func machinesOf(w *world) []machine {
 		for _, it := range w.snapshot.Catalogs["all"] {
 			for k := range it.Offerings {
 				o := &it.Offerings[k]
-				m := machine{pool: p.Object, cores: it.Capacity.Cpu().MilliValue(), amounts: it.Capacity, price: o.Price, labels: map[string]string{
+				m := launchOption{pool: p.Object, cores: it.Capacity.Cpu().MilliValue(), amounts: it.Capacity, price: o.Price, labels: map[string]string{
 					corev1.LabelInstanceTypeStable: it.Name, corev1.LabelTopologyZone: o.Zone(), v1.CapacityTypeLabelKey: o.CapacityType(),
 				}}
 				for _, overlay := range w.snapshot.NodeOverlays {
@@ -289,7 +289,7 @@ func machinesOf(w *world) []machine {
 }
 
 // takes reports whether the node may be launched for the pod.
-func (m *machine) takes(p *corev1.Pod) bool {
+func (m *launchOption) takes(p *corev1.Pod) bool {
 	for key, value := range p.Spec.NodeSelector {
 		if m.labels[key] != value {
 			return false
@@ -305,7 +305,7 @@ func cores(p *corev1.Pod) int64 { return p.Spec.Containers[0].Resources.Requests
 // leastFor is what new nodes for the pods of a node cost at least, by trying all ways: the pods are dealt out to the other nodes, as
 // far as they have cores, and to new nodes. Rules between pods, limits and reservations' sizes are left out.
 func leastFor(w *world, node string) float64 {
-	machines := machinesOf(w)
+	options := launchable(w)
 	var list []*corev1.Pod
 	var free []int64
 	for i := range w.snapshot.Nodes {
@@ -327,7 +327,7 @@ func leastFor(w *world, node string) float64 {
 		if i == len(list) {
 			sum := 0.0
 			for _, group := range groups {
-				sum += cheapestFor(machines, group)
+				sum += cheapestFor(options, group)
 			}
 			best = min(best, sum)
 			return
@@ -353,13 +353,13 @@ func leastFor(w *world, node string) float64 {
 }
 
 // cheapestFor is the price of the cheapest node for all the pods together; infinite if there is none.
-func cheapestFor(machines []machine, pods []*corev1.Pod) float64 {
+func cheapestFor(options []launchOption, pods []*corev1.Pod) float64 {
 	best, need := math.Inf(1), int64(0)
 	for _, p := range pods {
 		need += cores(p)
 	}
-	for i := range machines {
-		m := &machines[i]
+	for i := range options {
+		m := &options[i]
 		if m.cores >= need && m.price < best && !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return !m.takes(p) }) {
 			best = m.price
 		}
@@ -399,19 +399,19 @@ func TestFloorsAreSound(t *testing.T) {
 }
 
 func recheckNarrow(rt *rapid.T, w *world, plan *disruption.Plan, node string, proof *disruption.Proof) {
-	machines, prices := machinesOf(w), plan.FloorPrices[proof.Prices]
+	options, prices := launchable(w), plan.FloorPrices[proof.Prices]
 	single := 0.0
 	for _, h := range proof.Homeless {
 		for _, p := range podsOf(w, node) {
 			if p.Name != h.Pod.Name {
 				continue
 			}
-			if least := cheapestFor(machines, []*corev1.Pod{p}); least != h.Cheapest {
+			if least := cheapestFor(options, []*corev1.Pod{p}); least != h.Cheapest {
 				rt.Errorf("the cheapest node for %s costs %g, not %g", h.Pod, least, h.Cheapest)
 			}
 			single = max(single, h.Cheapest)
-			for i := range machines {
-				if m := &machines[i]; m.takes(p) && m.cores >= cores(p) && prices.Worth(m.amounts) > m.price {
+			for i := range options {
+				if m := &options[i]; m.takes(p) && m.cores >= cores(p) && prices.Worth(m.amounts) > m.price {
 					rt.Errorf("%v costs %g and is worth %g", m.labels, m.price, prices.Worth(m.amounts))
 				}
 			}

@@ -83,7 +83,7 @@ func TestOlderPools(t *testing.T) {
 			w.node("busy", "c4", holding(pods("p", 1, "1")...))
 			w.node("room", "c4", ofPool("other"), kept)
 			w.pool("other")
-			w.machine("idle", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-c.empty) })
+			w.nodeState("idle", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-c.empty) })
 			got := ""
 			for {
 				p := w.plan(t, &disruption.Reference{})
@@ -228,7 +228,7 @@ func TestEmptyNodeHasATime(t *testing.T) {
 	w := newWorld()
 	w.born(alpha(t, "ttlSecondsAfterEmpty: 30"))
 	w.node("idle", "c4")
-	w.machine("idle", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-5 * time.Second) })
+	w.nodeState("idle", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-5 * time.Second) })
 	p := w.plan(t, &disruption.Reference{})
 	b := why(t, p, "idle", disruption.MethodEmptiness)
 	if got, want := b.String(), "pods came or went recently: consolidateAfter of its nodepool has not passed until 2026-05-04T10:00:25Z"; got != want {

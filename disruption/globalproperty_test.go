@@ -124,7 +124,7 @@ func TestGlobalPlansAreSound(t *testing.T) {
 		if waved != len(plan.Commands) {
 			rt.Errorf("waves have %d commands of %d", waved, len(plan.Commands))
 		}
-		ledger, err := disruption.NewBudgetTracker(f)
+		tracker, err := disruption.NewBudgetTracker(f)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestGlobalPlansAreSound(t *testing.T) {
 					rt.Errorf("%s goes twice", m.Node)
 				}
 				gone[m.Node] = true
-				if why := ledger.Take(f.Candidate(m.Node), cmd.Reason); why != nil {
+				if why := tracker.Take(f.Candidate(m.Node), cmd.Reason); why != nil {
 					rt.Errorf("%s: %v", cmd, why)
 				}
 			}

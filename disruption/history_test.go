@@ -164,7 +164,7 @@ func TestRecoverHistory(t *testing.T) {
 			w.pool("default").Annotations = map[string]string{v1.DisruptionHistoryAnnotationKey: h.Annotation(v1.NewPoolKey("default"))}
 		}
 		w.input.History = disruption.Recover(disruption.ViewOf(w.snapshot)).History
-		f, l := w.ledger(t)
+		f, l := w.tracker(t)
 		if why := l.Blocks(f.Candidate("empty"), disruption.ReasonEmpty); (why != nil) != remembers {
 			t.Errorf("remembers %v: %v", remembers, why)
 		}

@@ -45,7 +45,7 @@ func TestPlanAgainWhenANominationEnds(t *testing.T) {
 		w := newWorld()
 		w.node("n", "c4")
 		ends := now().Add(20 * time.Second)
-		w.machine("n", func(m *cluster.NodeState) { m.NominatedUntil = ends })
+		w.nodeState("n", func(m *cluster.NodeState) { m.NominatedUntil = ends })
 		p, err := planner.Plan(t.Context(), w.fleet(t))
 		if err != nil {
 			t.Fatal(err)

@@ -95,24 +95,24 @@ func TestOverlapWithinLimits(t *testing.T) {
 		t.Fatalf("%q, %v", said(plan), err)
 	}
 	replacement := plan.Commands[0].Replacements[0]
-	ledger, asked := limits.NewTracker(), amounts("cpu=4")
-	if err := ledger.SetLimits(replacement.Pool, w.snapshot.NodePools[0].Object.Spec.Limits); err != nil {
+	tracker, asked := limits.NewTracker(), amounts("cpu=4")
+	if err := tracker.SetLimits(replacement.Pool, w.snapshot.NodePools[0].Object.Spec.Limits); err != nil {
 		t.Fatal(err)
 	}
-	if err := ledger.Observe(replacement.Pool, "n", limits.Live, amounts("cpu=8")); err != nil {
+	if err := tracker.Observe(replacement.Pool, "n", limits.Live, amounts("cpu=8")); err != nil {
 		t.Fatal(err)
 	}
 	var exceeded *limits.ExceededError
-	if err := ledger.Reserve(replacement.Pool, "new", asked); !errors.As(err, &exceeded) {
+	if err := tracker.Reserve(replacement.Pool, "new", asked); !errors.As(err, &exceeded) {
 		t.Errorf("next to a node that stays: %v", err)
 	}
-	if err := ledger.Observe(replacement.Pool, "n", limits.Leaving, amounts("cpu=8")); err != nil {
+	if err := tracker.Observe(replacement.Pool, "n", limits.Leaving, amounts("cpu=8")); err != nil {
 		t.Fatal(err)
 	}
-	if err := ledger.Reserve(replacement.Pool, "new", asked); err != nil {
+	if err := tracker.Reserve(replacement.Pool, "new", asked); err != nil {
 		t.Errorf("next to the node that it replaces: %v", err)
 	}
-	if err := ledger.Reserve(replacement.Pool, "more", amounts("cpu=5")); !errors.As(err, &exceeded) {
+	if err := tracker.Reserve(replacement.Pool, "more", amounts("cpu=5")); !errors.As(err, &exceeded) {
 		t.Errorf("one too many: %v", err)
 	}
 }

@@ -305,7 +305,7 @@ func holdBack(rt *rapid.T, s *scheduling.Snapshot) string {
 
 // sound checks places in the order of the waves, budgets, and candidates.
 func sound(rt *rapid.T, s *scheduling.Snapshot, f *disruption.Fleet, plan *disruption.Plan) {
-	ledger, err := disruption.NewBudgetTracker(f)
+	tracker, err := disruption.NewBudgetTracker(f)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -315,7 +315,7 @@ func sound(rt *rapid.T, s *scheduling.Snapshot, f *disruption.Fleet, plan *disru
 			if c == nil {
 				rt.Fatalf("%s is no candidate: %s", m.Node, cmd)
 			}
-			if why := ledger.Take(c, cmd.Reason); why != nil {
+			if why := tracker.Take(c, cmd.Reason); why != nil {
 				rt.Errorf("%s: %v", cmd, why)
 			}
 		}

@@ -69,8 +69,8 @@ func onPool(change func(*v1.NodePool)) func(*rapid.T, *world) {
 	return func(rt *rapid.T, w *world) { change(anyPool(rt, w)) }
 }
 
-func onMachine(change func(*cluster.NodeState)) func(*rapid.T, *world) {
-	return func(rt *rapid.T, w *world) { w.machine(anyNode(rt, w).Name, change) }
+func onNodeState(change func(*cluster.NodeState)) func(*rapid.T, *world) {
+	return func(rt *rapid.T, w *world) { w.nodeState(anyNode(rt, w).Name, change) }
 }
 
 // onOffering changes the offerings of a type that nodes of the catalog are bought as.
@@ -132,9 +132,9 @@ func mutations() []mutation {
 			i := rapid.IntRange(0, len(w.snapshot.Nodes)-1).Draw(rt, "node")
 			w.snapshot.Nodes = slices.Delete(w.snapshot.Nodes, i, i+1)
 		}},
-		{"a node is nominated", onMachine(func(m *cluster.NodeState) { m.NominatedUntil = now().Add(time.Hour) })},
-		{"a node is marked", onMachine(func(m *cluster.NodeState) { m.Marked, m.Leaving = true, true })},
-		{"a pod event", onMachine(func(m *cluster.NodeState) { m.LastPodEvent = now() })},
+		{"a node is nominated", onNodeState(func(m *cluster.NodeState) { m.NominatedUntil = now().Add(time.Hour) })},
+		{"a node is marked", onNodeState(func(m *cluster.NodeState) { m.Marked, m.Leaving = true, true })},
+		{"a pod event", onNodeState(func(m *cluster.NodeState) { m.LastPodEvent = now() })},
 		{"a type costs less", onOffering(quarter)},
 		{"a type is sold out", onOffering(func(o *cloudprovider.Offering) { o.Available = false })},
 		{"a pool allows less", onPool(budgets(v1.Budget{Nodes: "1"}))},

@@ -219,7 +219,7 @@ func TestReference(t *testing.T) {
 			w.node("m", "c4")
 			w.pool("default", after("1h"))
 			w.snapshot.Pods = append(w.snapshot.Pods, pod("w", asks("cpu=1")))
-			w.machine("m", func(m *cluster.NodeState) { m.LastPodEvent = now() })
+			w.nodeState("m", func(m *cluster.NodeState) { m.LastPodEvent = now() })
 		}, node: "n", from: single, code: disruption.BlockNotCheaper},
 		{name: "DIS-128, DIS-130, DIS-136: a node without a price is deleted", make: func(w *world) {
 			w.node("n", "c4", bought("spot"), holding(pods("p", 1, "1")...))
@@ -278,13 +278,13 @@ func TestReference(t *testing.T) {
 			w.pool("slow", after("1h"))
 			w.node("n", "c4", holding(pods("p", 3, "1")...))
 			w.node("m", "c4", ofPool("slow"))
-			w.machine("m", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-30 * time.Minute) })
+			w.nodeState("m", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-30 * time.Minute) })
 		}, node: "n", from: single, code: disruption.BlockNotCheaper},
 		{name: "DIS-097 but from drift it does", make: func(w *world) {
 			w.pool("slow", after("1h"))
 			w.node("n", "c4", drifted(time.Hour), holding(pods("p", 3, "1")...))
 			w.node("m", "c4", ofPool("slow"))
-			w.machine("m", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-30 * time.Minute) })
+			w.nodeState("m", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-30 * time.Minute) })
 		}, want: "Drift: n"},
 		{name: "DIS-093 empty ones first, then the longest drifted", make: func(w *world) {
 			w.pool("default", after("Never"))
@@ -567,12 +567,12 @@ func TestValidate(t *testing.T) {
 			holding(pod("late", app("x")))(n)
 		}, disruption.RejectedChurn, 0},
 		{"DIS-180 nominated", two, func(w *world) {
-			w.machine("n", func(m *cluster.NodeState) { m.NominatedUntil = now().Add(time.Minute) })
+			w.nodeState("n", func(m *cluster.NodeState) { m.NominatedUntil = now().Add(time.Minute) })
 		}, disruption.RejectedBudget, 0},
 		{"DIS-180 budget", two, func(w *world) { w.pool("default", budgets(v1.Budget{Nodes: "0"})) }, disruption.RejectedBudget, 0},
 		{"DIS-180 consolidateAfter begins again", two, func(w *world) {
 			w.pool("default", after("1m"))
-			w.machine("n", func(m *cluster.NodeState) { m.LastPodEvent = now() })
+			w.nodeState("n", func(m *cluster.NodeState) { m.LastPodEvent = now() })
 		}, disruption.RejectedChurn, 0},
 		{"DIS-181 places are gone", two, func(w *world) { holding(pods("r", 1, "1")...)(&w.snapshot.Nodes[1]) }, disruption.RejectedScheduling, 0},
 		{"DIS-181 types are gone", replaced, func(w *world) { w.catalog("all", w.snapshot.Catalogs["all"][2:]...) }, disruption.RejectedScheduling, 0},

@@ -102,7 +102,7 @@ func TestBudgetSamples(t *testing.T) {
 	w.input.Budgets = []disruption.Budget{{Name: "all", Unit: disruption.UnitNodes}}
 	w.fill("n", 7)
 	w.node("unready", "c4", notReady)
-	_, l := w.ledger(t)
+	_, l := w.tracker(t)
 	if diff := cmp.Diff([]string{
 		"nodepools_allowed_disruptions{nodepool=default,reason=Empty} 2", "nodepools_nodes_consuming_budgets{nodepool=default,reason=Empty} 1",
 		"nodepools_allowed_disruptions{nodepool=default,reason=Drifted} 0", "nodepools_nodes_consuming_budgets{nodepool=default,reason=Drifted} 1",
@@ -112,7 +112,7 @@ func TestBudgetSamples(t *testing.T) {
 	}
 	w = newWorld()
 	w.fill("n", 1)
-	if _, l := w.ledger(t); l.Samples()[0].Value != disruption.Unlimited {
+	if _, l := w.tracker(t); l.Samples()[0].Value != disruption.Unlimited {
 		t.Errorf("without budgets %v", l.Samples()[0])
 	}
 }
@@ -293,7 +293,7 @@ func TestSamplesOfTheFirstGeneration(t *testing.T) {
 	w.pool("default")
 	alpha := w.alphaPool()
 	n := w.node("n", "c4", ofAlpha)
-	_, l := w.ledger(t)
+	_, l := w.tracker(t)
 	of := map[string]int{}
 	for _, s := range l.Samples() {
 		of[s.Labels["nodepool"]]++

@@ -123,7 +123,7 @@ func TestWhatIf(t *testing.T) {
 			w.pool("slow", after("1h"))
 			w.node("n", "c4", holding(pods("p", 3, "1")...))
 			w.node("m", "c4", ofPool("slow"), kept)
-			w.machine("m", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-time.Hour) })
+			w.nodeState("m", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-time.Hour) })
 		}, want: "SingleNodeConsolidation: n"},
 		{name: "DIS-089 nodes that are leaving take from the limit too", make: func(w *world) {
 			w.pool("default", replicas(2), func(p *v1.NodePool) { p.Spec.Limits = amounts("nodes=3") })
@@ -253,7 +253,7 @@ func TestMemberLeaves(t *testing.T) {
 	w.node("n", "c4", holding(pods("p", 1, "1")...))
 	w.node("m", "c4", holding(pods("q", 3, "1")...))
 	cmd := w.plan(t, &disruption.Reference{}).Commands[0]
-	w.machine("n", func(m *cluster.NodeState) { m.Marked = true })
+	w.nodeState("n", func(m *cluster.NodeState) { m.Marked = true })
 	var rejected *disruption.RejectedError
 	if _, err := (&disruption.Reference{}).Validate(context.Background(), w.fleet(t), cmd); !errors.As(err, &rejected) || rejected.Block.Code != disruption.BlockLeaving {
 		t.Errorf("error %v", err)
@@ -267,7 +267,7 @@ func TestDestinationClosesBeforeTheStart(t *testing.T) {
 	w.node("n", "c4", holding(pods("p", 3, "1")...))
 	w.node("m", "c4", ofPool("slow"), kept)
 	cmd := w.plan(t, &disruption.Reference{}).Commands[0]
-	w.machine("m", func(m *cluster.NodeState) { m.LastPodEvent = now() })
+	w.nodeState("m", func(m *cluster.NodeState) { m.LastPodEvent = now() })
 	var rejected *disruption.RejectedError
 	if _, err := (&disruption.Reference{}).Validate(context.Background(), w.fleet(t), cmd); !errors.As(err, &rejected) || rejected.Category != disruption.RejectedScheduling {
 		t.Errorf("error %v", err)

@@ -42,7 +42,7 @@ func TestNextWindow(t *testing.T) {
 				tt.fill(w)
 			}
 			w.input.Budgets, w.input.History = tt.budgets, tt.history
-			f, l := w.ledger(t)
+			f, l := w.tracker(t)
 			got := l.NextWindow(f.Candidate("n"), disruption.ReasonEmpty)
 			name := ""
 			if got.Block != nil {
@@ -62,7 +62,7 @@ func TestNextWindowAfterTake(t *testing.T) {
 	w.fill("n", 2)
 	w.node("old", "c4", leaving)
 	w.input.Budgets = []disruption.Budget{{Name: "rate", Unit: disruption.UnitNodes, Amount: 1, Window: time.Hour}}
-	f, l := w.ledger(t)
+	f, l := w.tracker(t)
 	if why := l.Take(f.Candidate("n-00"), disruption.ReasonEmpty); why != nil {
 		t.Fatal(why)
 	}
@@ -85,14 +85,14 @@ func TestNextWindowOfSeveral(t *testing.T) {
 	for _, ago := range []time.Duration{50, 40, 30, 20} {
 		w.input.History = append(w.input.History, disruption.Disruption{Time: now().Add(-ago * time.Minute), Reason: disruption.ReasonEmpty, Pods: 1})
 	}
-	f, l := w.ledger(t)
+	f, l := w.tracker(t)
 	// Until 10:30 the day, and the pods too: three of the four that went must be an hour ago, the third went at 9:30.
 	got := l.NextWindow(f.Candidate("n"), disruption.ReasonUnderutilized)
 	if !got.Start.Equal(now().Add(30*time.Minute)) || got.Block.Detail != "pods" {
 		t.Errorf("%s, %v", got.Start, got.Block)
 	}
 	w.input.History[2].Time = now().Add(-20 * time.Minute)
-	f, l = w.ledger(t)
+	f, l = w.tracker(t)
 	if got := l.NextWindow(f.Candidate("n"), disruption.ReasonUnderutilized); !got.Start.Equal(now().Add(40 * time.Minute)) {
 		t.Errorf("one that went later: %s", got.Start)
 	}
@@ -120,14 +120,14 @@ func TestBudgetRefusesUntil(t *testing.T) {
 			Amount: float64(rapid.IntRange(0, 5).Draw(rt, "amount")), Window: minutes(rt, "window", 0, 90),
 			Calendar: calendars[rapid.SampledFrom([]string{"always", "day", "hour", "overlapping", "zone"}).Draw(rt, "calendar")],
 		}
-		ledger := func(at time.Time, history []disruption.Disruption) (*disruption.Fleet, *disruption.BudgetTracker) {
+		tracker := func(at time.Time, history []disruption.Disruption) (*disruption.Fleet, *disruption.BudgetTracker) {
 			w := newWorld()
 			w.node("n", "c4", holding(pods("p", 2, "1")...))
 			w.node("m", "c4", holding(pods("q", 1, "1")...))
 			w.snapshot.Time, w.input.History, w.input.Budgets = at, history, []disruption.Budget{budget}
-			return w.ledger(t)
+			return w.tracker(t)
 		}
-		f, l := ledger(now(), history)
+		f, l := tracker(now(), history)
 		m := f.Candidate("m")
 		taken := rapid.Bool().Draw(rt, "another is taken") && l.Take(m, disruption.ReasonUnderutilized) == nil
 		if taken {
@@ -138,7 +138,7 @@ func TestBudgetRefusesUntil(t *testing.T) {
 			return
 		}
 		free := func(at time.Time) bool {
-			f, l := ledger(at, history)
+			f, l := tracker(at, history)
 			if taken && budget.Window == 0 { // it is under way still
 				l.Take(m, disruption.ReasonUnderutilized)
 			}

@@ -79,12 +79,12 @@ func newLauncher(t *testing.T, o provisioning.LauncherOptions) *provisioning.Lau
 
 // PRV-040, PRV-043, OPP-32: each order on its own; limits count what is under way; nothing stays reserved of what failed.
 func TestLaunch(t *testing.T) {
-	ledger, store := limits.NewTracker(), &claimStore{fail: map[string]error{"pass-1/1": errors.New("admission webhook says no")}}
+	tracker, store := limits.NewTracker(), &claimStore{fail: map[string]error{"pass-1/1": errors.New("admission webhook says no")}}
 	pool := v1.NewPoolKey("default")
-	if err := ledger.SetLimits(pool, corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("12")}); err != nil {
+	if err := tracker.SetLimits(pool, corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("12")}); err != nil {
 		t.Fatal(err)
 	}
-	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: store, Limits: ledger})
+	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: store, Limits: tracker})
 	out := launcher.Launch(t.Context(), "pass-1", []provisioning.Launch{orderOf(4, 1, "a", "b"), orderOf(4, 1, "c"), orderOf(8, 1, "d")}, start)
 	if !out.Failed || out.Launched[0].Err != nil || out.Launched[0].Claim.Name == "" {
 		t.Fatalf("%+v", out)
@@ -93,11 +93,11 @@ func TestLaunch(t *testing.T) {
 	if !errors.As(out.Launched[2].Err, &exceeded) || out.Launched[1].Err == nil {
 		t.Errorf("%v, %v", out.Launched[1].Err, out.Launched[2].Err)
 	}
-	u := ledger.Usage(pool)
+	u := tracker.Usage(pool)
 	if u.Launching != 1 || u.Planned != 0 || u.Used.Cpu().Value() != 4 {
 		t.Errorf("books: %+v", u)
 	}
-	if entries := ledger.Entries(); len(entries) != 1 || entries[0].ID != "uid-pass-1/0" {
+	if entries := tracker.Entries(); len(entries) != 1 || entries[0].ID != "uid-pass-1/0" {
 		t.Errorf("entries %+v", entries)
 	}
 	got := map[string]provisioning.EventReason{}
@@ -153,31 +153,31 @@ func TestLaunchEndsEarly(t *testing.T) {
 
 // A pass that is repeated because its answers were lost creates nothing twice and counts nothing twice.
 func TestLaunchIsRepeatable(t *testing.T) {
-	ledger, store := limits.NewTracker(), &claimStore{}
+	tracker, store := limits.NewTracker(), &claimStore{}
 	rateLimiter := newRateLimiter(t, provisioning.RateLimiterOptions{NodesPerMinute: 3})
-	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: store, Limits: ledger, RateLimiter: rateLimiter})
+	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: store, Limits: tracker, RateLimiter: rateLimiter})
 	orders := []provisioning.Launch{orderOf(4, 1), orderOf(4, 1)}
 	first := launcher.Launch(t.Context(), "pass-1", orders, start)
 	second := launcher.Launch(t.Context(), "pass-1", orders[:1], start)
 	if first.Failed || second.Failed || len(store.byToken) != 2 || first.Launched[0].Claim.UID != second.Launched[0].Claim.UID {
 		t.Errorf("%+v %+v", first, second)
 	}
-	if u := ledger.Usage(v1.NewPoolKey("default")); u.Launching != 2 || u.Planned != 0 {
+	if u := tracker.Usage(v1.NewPoolKey("default")); u.Launching != 2 || u.Planned != 0 {
 		t.Errorf("books: %+v", u)
 	}
 }
 
 // What the rate limiter refuses is not reserved, and says when to come back.
 func TestLaunchIsRateLimited(t *testing.T) {
-	ledger := limits.NewTracker()
+	tracker := limits.NewTracker()
 	rateLimiter := newRateLimiter(t, provisioning.RateLimiterOptions{NodesPerMinute: 1})
-	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: &claimStore{}, Limits: ledger, RateLimiter: rateLimiter})
+	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: &claimStore{}, Limits: tracker, RateLimiter: rateLimiter})
 	out := launcher.Launch(t.Context(), "pass-1", []provisioning.Launch{orderOf(4, 1), orderOf(4, 1)}, start)
 	var limited *provisioning.RateLimitError
 	if !errors.As(out.Launched[1].Err, &limited) || !out.Launched[1].RetryAt.Equal(at(60)) {
 		t.Errorf("%+v", out.Launched[1])
 	}
-	if u := ledger.Usage(v1.NewPoolKey("default")); u.Launching != 1 || u.Planned != 0 {
+	if u := tracker.Usage(v1.NewPoolKey("default")); u.Launching != 1 || u.Planned != 0 {
 		t.Errorf("books: %+v", u)
 	}
 	rateLimiter.Withdraw("uid-pass-1/0") // the claim found no capacity: known by its UID now

@@ -296,11 +296,11 @@ func TestLauncherAdmitsGroupsWhole(t *testing.T) {
 		}
 		return groups, others, errs
 	}
-	ledger := limits.NewTracker()
-	if err := ledger.SetLimits(v1.NewPoolKey("default"), corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("12")}); err != nil {
+	tracker := limits.NewTracker()
+	if err := tracker.SetLimits(v1.NewPoolKey("default"), corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("12")}); err != nil {
 		t.Fatal(err)
 	}
-	groups, others, errs := created(provisioning.LauncherOptions{Limits: ledger})
+	groups, others, errs := created(provisioning.LauncherOptions{Limits: tracker})
 	var whole *provisioning.GroupError
 	var exceeded *limits.ExceededError
 	if groups != 0 || others != 1 || len(errs) != 2 || !errors.As(errs[0], &whole) || !errors.As(errs[1], &exceeded) {

@@ -32,7 +32,7 @@ func TestImpossibleRequest(t *testing.T) {
 
 // What is large but real is planned: the largest nodes of any cloud, and limits above all that a cluster has.
 func TestLargeAmountsAreReal(t *testing.T) {
-	huge := machineType("huge", 100, "cpu=1920", "memory=32Ti", "ephemeral-storage=336T")
+	huge := typeOf("huge", 100, "cpu=1920", "memory=32Ti", "ephemeral-storage=336T")
 	p := solve(t, cluster(huge, nodePool("p", limit("memory=100Pi", "cpu=1e20")), pods("p", 40, requests("cpu=1900", "memory=30Ti", "ephemeral-storage=300T"))))
 	if len(p.NewNodes) != 40 || len(p.Unschedulable) != 0 {
 		t.Errorf("%d nodes, want 40: %v", len(p.NewNodes), p.Unschedulable)
@@ -69,7 +69,7 @@ func TestAbsurdExponents(t *testing.T) {
 		})
 	}
 	overhead := func(change func(*cloudprovider.Overhead)) *cloudprovider.InstanceType {
-		it := machineType("t", 1, "cpu=1", "memory=1Gi")
+		it := typeOf("t", 1, "cpu=1", "memory=1Gi")
 		change(&it.Overhead)
 		return it
 	}
@@ -77,9 +77,9 @@ func TestAbsurdExponents(t *testing.T) {
 		"nodes[n].object.status.capacity[memory]":       {node("n", allocatable("memory="+absurd))},
 		"nodes[n].claim.status.allocatable[memory]":     {node("n", ofPool("default"), func(n *scheduling.Node) { n.Claim.Status.Allocatable = amounts("memory=" + absurd) })},
 		"nodePools[0].object.spec.limits[cpu]":          {nodePool("p", limit("cpu="+absurd, "memory="+absurd))},
-		"catalogs[types][0].capacity[cpu]":              {machineType("t", 1, "cpu="+absurd)},
+		"catalogs[types][0].capacity[cpu]":              {typeOf("t", 1, "cpu="+absurd)},
 		"catalogs[types][0].overhead.kubeReserved[cpu]": {overhead(func(o *cloudprovider.Overhead) { o.KubeReserved = amounts("cpu=" + absurd) })},
-		"catalogs[types][0].offerings[0].capacity[cpu]": {sold(machineType("t", 1, "cpu=1"), func() cloudprovider.Offering {
+		"catalogs[types][0].offerings[0].capacity[cpu]": {sold(typeOf("t", 1, "cpu=1"), func() cloudprovider.Offering {
 			o := offering("a", "spot", 1)
 			o.Capacity = amounts("cpu=" + absurd)
 			return o

@@ -85,7 +85,7 @@ func boundAgainstExhaustiveSearch(t *testing.T, gpus int) {
 				m.gpus = oneOf(t, 0, 1, gpus/2, gpus)
 			}
 			name := fmt.Sprintf("t%d", i)
-			it := machineType(name, 0, fmt.Sprintf("cpu=%d", m.cpu), fmt.Sprintf("memory=%dGi", m.memory), fmt.Sprintf("%s=%d", gpuName, m.gpus))
+			it := typeOf(name, 0, fmt.Sprintf("cpu=%d", m.cpu), fmt.Sprintf("memory=%dGi", m.memory), fmt.Sprintf("%s=%d", gpuName, m.gpus))
 			it.Capacity[corev1.ResourcePods] = amounts(fmt.Sprintf("pods=%d", m.pods))["pods"]
 			it.Offerings = nil
 			for _, zone := range []string{"a", "b"} {
@@ -151,8 +151,8 @@ func TestCertificateCannotPromiseMore(t *testing.T) {
 // Nor must one that promises more for pods with whole GPUs.
 func TestCertificateOfGPUsCannotPromiseMore(t *testing.T) {
 	types := []*cloudprovider.InstanceType{
-		machineType("plain", 0.4, "cpu=8", "memory=32Gi"), machineType("one", 1, "cpu=8", "memory=32Gi", "example.com/gpu=1"),
-		machineType("eight", 7, "cpu=64", "memory=256Gi", "example.com/gpu=8"),
+		typeOf("plain", 0.4, "cpu=8", "memory=32Gi"), typeOf("one", 1, "cpu=8", "memory=32Gi", "example.com/gpu=1"),
+		typeOf("eight", 7, "cpu=64", "memory=256Gi", "example.com/gpu=8"),
 	}
 	promisesNoMore(t, cluster(types, pods("a", 200, requests("cpu=2", "memory=6Gi")),
 		pods("b", 24, requests("cpu=4", "memory=8Gi", "example.com/gpu=1")), pods("c", 5, requests("cpu=16", "memory=64Gi", "example.com/gpu=4"))))
@@ -162,7 +162,7 @@ func TestCertificateOfGPUsCannotPromiseMore(t *testing.T) {
 // room for so many of them in all.
 func TestCertificateOfPodsAlikeUnderRules(t *testing.T) {
 	types := []*cloudprovider.InstanceType{
-		machineType("two", 0.09, "cpu=2", "memory=8Gi"), machineType("four", 0.18, "cpu=4", "memory=16Gi"), machineType("eight", 0.36, "cpu=8", "memory=32Gi"),
+		typeOf("two", 0.09, "cpu=2", "memory=8Gi"), typeOf("four", 0.18, "cpu=4", "memory=16Gi"), typeOf("eight", 0.36, "cpu=8", "memory=32Gi"),
 	}
 	size := requests("cpu=1500m", "memory=128Mi")
 	s := cluster(types, pods("a", 2, size, labelled("a")), pods("b", 8, size, labelled("b"), awayFrom(corev1.LabelHostname, "a")),
@@ -205,7 +205,7 @@ func TestBoundOfManyKinds(t *testing.T) {
 		for _, size := range []int{4, 8, 16, 32, 64} {
 			for gpus := range 4 {
 				price := float64(size)*0.05 + 0.35*float64(gpus*(3+m))
-				it := machineType(fmt.Sprintf("%s%d-%d", model, size, gpus), price, fmt.Sprintf("cpu=%d", size), fmt.Sprintf("memory=%dGi", size*(2+2*m)), fmt.Sprintf("%s=%d", gpuName, 2*gpus))
+				it := typeOf(fmt.Sprintf("%s%d-%d", model, size, gpus), price, fmt.Sprintf("cpu=%d", size), fmt.Sprintf("memory=%dGi", size*(2+2*m)), fmt.Sprintf("%s=%d", gpuName, 2*gpus))
 				types = append(types, with(it, requirements.In("model", model)))
 			}
 		}
@@ -230,7 +230,7 @@ func TestBoundOfManyKinds(t *testing.T) {
 // Pods that keep each other out of their zone need a node each, as those that keep each other off their node do, and the bound knows.
 func TestBoundKnowsPodsApartByZone(t *testing.T) {
 	for _, key := range []string{corev1.LabelTopologyZone, corev1.LabelHostname} {
-		s := cluster([]*cloudprovider.InstanceType{machineType("one", 1, "cpu=16", "memory=64Gi")}, pods("apart", 2, requests("cpu=1", "memory=1Gi"), labelled("apart"), awayFrom(key, "apart")))
+		s := cluster([]*cloudprovider.InstanceType{typeOf("one", 1, "cpu=16", "memory=64Gi")}, pods("apart", 2, requests("cpu=1", "memory=1Gi"), labelled("apart"), awayFrom(key, "apart")))
 		p := solve(t, s)
 		if faults := faultsOf(s, p); len(faults) > 0 {
 			t.Errorf("%s: faults %v", key, faults)

@@ -46,7 +46,7 @@ func TestInstanceTypesOfANewMachine(t *testing.T) {
 
 // SCH-158: capacity less overhead is what pods get, memory less huge pages.
 func TestAllocatableOfANewMachine(t *testing.T) {
-	it := machineType("big", 1, "cpu=4", "memory=16Gi", "hugepages-2Mi=1Gi")
+	it := typeOf("big", 1, "cpu=4", "memory=16Gi", "hugepages-2Mi=1Gi")
 	it.Overhead = cloudprovider.Overhead{KubeReserved: amounts("cpu=100m", "memory=1Gi"), SystemReserved: amounts("memory=512Mi"), EvictionThreshold: amounts("memory=100Mi")}
 	for _, c := range []struct {
 		request string
@@ -63,7 +63,7 @@ func TestAllocatableOfANewMachine(t *testing.T) {
 func TestOfferings(t *testing.T) {
 	gone := func(o cloudprovider.Offering) cloudprovider.Offering { o.Available = false; return o }
 	it := func() *cloudprovider.InstanceType {
-		return sold(machineType("x", 1, "cpu=4", "memory=16Gi"),
+		return sold(typeOf("x", 1, "cpu=4", "memory=16Gi"),
 			offering("a", v1.CapacityTypeOnDemand, 0.5), offering("b", v1.CapacityTypeSpot, 0.2), gone(offering("a", v1.CapacityTypeSpot, 0.1)))
 	}
 	for _, c := range []struct {
@@ -86,7 +86,7 @@ func TestOfferingOverrides(t *testing.T) {
 	big.Capacity = amounts("memory=32Gi")
 	lean := offering("c", v1.CapacityTypeOnDemand, 0.8)
 	lean.Overhead = &cloudprovider.Overhead{KubeReserved: amounts("cpu=0")}
-	it := sold(machineType("x", 1, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.5), big, lean)
+	it := sold(typeOf("x", 1, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.5), big, lean)
 	it.Overhead.KubeReserved = amounts("cpu=500m")
 	for _, c := range []struct{ name, request, want string }{
 		{"the type's own", "cpu=3500m", "new x/a/on-demand"},
@@ -99,8 +99,8 @@ func TestOfferingOverrides(t *testing.T) {
 
 // SCH-156, SCH-159: which of the three checks ruled out how many types, in words and numbers.
 func TestNoInstanceTypeFits(t *testing.T) {
-	unsold := sold(machineType("unsold", 1, "cpu=64", "memory=256Gi"))
-	spotless := sold(machineType("spotless", 1, "cpu=64", "memory=256Gi"), offering("a", v1.CapacityTypeOnDemand, 1))
+	unsold := sold(typeOf("unsold", 1, "cpu=64", "memory=256Gi"))
+	spotless := sold(typeOf("spotless", 1, "cpu=64", "memory=256Gi"), offering("a", v1.CapacityTypeOnDemand, 1))
 	for _, c := range []struct {
 		name  string
 		parts []any
@@ -166,7 +166,7 @@ func TestUnschedulableOrder(t *testing.T) {
 
 // A label that instance types state but no type has the value of is told by type counts, not as unknown.
 func TestUnknownValueOfAKnownLabel(t *testing.T) {
-	it := with(machineType("x", 1, "cpu=4", "memory=16Gi"), requirements.In("example.com/gen", "7"), requirements.DoesNotExist("example.com/disk"))
+	it := with(typeOf("x", 1, "cpu=4", "memory=16Gi"), requirements.In("example.com/gen", "7"), requirements.DoesNotExist("example.com/disk"))
 	for _, c := range []struct {
 		name string
 		pod  podOption

@@ -210,7 +210,7 @@ func TestCommitmentsAgainstExhaustiveSearch(t *testing.T) {
 			cpu := oneOf(t, 1, 2, 4, 8)
 			it := billedType{name: fmt.Sprintf("t%d", i), list: float64(number(t, 5, 40)*cpu) / 100, cpu: cpu, holds: cpu}
 			b.types = append(b.types, it)
-			types = append(types, sold(machineType(it.name, 0, fmt.Sprintf("cpu=%d", cpu), "memory=256Gi"), offering("a", v1.CapacityTypeOnDemand, it.list)))
+			types = append(types, sold(typeOf(it.name, 0, fmt.Sprintf("cpu=%d", cpu), "memory=256Gi"), offering("a", v1.CapacityTypeOnDemand, it.list)))
 		}
 		b.terms = randomTerms(t, b.types)
 		var list []*corev1.Pod

@@ -20,7 +20,7 @@ import (
 
 // A snapshot that contradicts itself is refused whole, with the path of the field.
 func TestCompileRefuses(t *testing.T) {
-	priced := func(price float64) *cloudprovider.InstanceType { return machineType("x", price, "cpu=1", "memory=1Gi") }
+	priced := func(price float64) *cloudprovider.InstanceType { return typeOf("x", price, "cpu=1", "memory=1Gi") }
 	edit := func(parts []any, change func(*scheduling.Snapshot)) *scheduling.Snapshot {
 		s := cluster(parts...)
 		change(s)
@@ -46,7 +46,7 @@ func TestCompileRefuses(t *testing.T) {
 		{"a node without a name", cluster(node("")), "nodes"},
 		{"a node without object and claim", cluster(node("n", func(n *scheduling.Node) { n.Object = nil })), "nodes[n]"},
 		{"a null instance type", cluster([]*cloudprovider.InstanceType{nil}), "catalogs"},
-		{"an instance type without a name", cluster(machineType("", 1, "cpu=1")), "catalogs"},
+		{"an instance type without a name", cluster(typeOf("", 1, "cpu=1")), "catalogs"},
 		{"two instance types of one name", cluster(priced(1), priced(2)), "catalogs"},
 		{"a negative price", cluster(priced(-1)), "price"},
 		{"a price that is no number", cluster(priced(math.NaN())), "price"},

@@ -49,7 +49,7 @@ func TestCompiledCatalogChangesNoPlan(t *testing.T) {
 // Only the very list that the catalog was made of is taken from it.
 func TestCompiledCatalogOfAnotherListIsNotUsed(t *testing.T) {
 	s := cluster(nodePool("p"), pod("w", requests("cpu=1")), catalogue())
-	other, err := scheduling.CompileCatalog([]*cloudprovider.InstanceType{machineType("huge", 9, "cpu=64", "memory=64Gi")})
+	other, err := scheduling.CompileCatalog([]*cloudprovider.InstanceType{typeOf("huge", 9, "cpu=64", "memory=64Gi")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,12 +68,12 @@ func TestCompiledCatalogOfAnotherListIsNotUsed(t *testing.T) {
 
 // CompileCatalog refuses what Compile refuses in a catalog.
 func TestCompileCatalogRefuses(t *testing.T) {
-	good := machineType("m", 1, "cpu=1")
+	good := typeOf("m", 1, "cpu=1")
 	for name, list := range map[string][]*cloudprovider.InstanceType{
 		"null type":      {nil},
 		"name twice":     {good, good},
-		"absurd amount":  {machineType("n", 1, "cpu=1e99")},
-		"negative price": {machineType("o", -1, "cpu=1")},
+		"absurd amount":  {typeOf("n", 1, "cpu=1e99")},
+		"negative price": {typeOf("o", -1, "cpu=1")},
 	} {
 		var refused *scheduling.SnapshotError
 		if _, err := scheduling.CompileCatalog(list); !errors.As(err, &refused) {

@@ -58,8 +58,8 @@ func TestDaemonSetsComeToCordonedMachines(t *testing.T) {
 // SCH-163: the claim of a reserved node names the reservation that the plan counts it against, and no other.
 func TestClaimNamesItsReservation(t *testing.T) {
 	const key = "example.com/reservation"
-	small := sold(machineType("small", 0.2, "cpu=4", "memory=16Gi"), reservedOffering("a", "used-up", 1), reservedOffering("a", "open", 2))
-	large := sold(machineType("large", 0.9, "cpu=16", "memory=64Gi"), reservedOffering("a", "used-up", 0))
+	small := sold(typeOf("small", 0.2, "cpu=4", "memory=16Gi"), reservedOffering("a", "used-up", 1), reservedOffering("a", "open", 2))
+	large := sold(typeOf("large", 0.9, "cpu=16", "memory=64Gi"), reservedOffering("a", "used-up", 0))
 	p := solve(t, cluster(nodePool("default"), small, large, pod("p", requests("cpu=3")), pod("q", requests("cpu=3"))))
 	for _, name := range []string{"p", "q"} {
 		n := newNodeOf(t, p, name)
@@ -89,8 +89,8 @@ func TestMinValuesCountOnlyTypesWithinLimits(t *testing.T) {
 		{"limit that only the small one keeps", nodePool("default", varied, limit("cpu=4")), "nowhere"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			small := sold(machineType("small", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeSpot, 0.2))
-			large := sold(machineType("large", 0.9, "cpu=16", "memory=64Gi"), offering("a", v1.CapacityTypeSpot, 0.9))
+			small := sold(typeOf("small", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeSpot, 0.2))
+			large := sold(typeOf("large", 0.9, "cpu=16", "memory=64Gi"), offering("a", v1.CapacityTypeSpot, 0.9))
 			p := unchecked(t, cluster(c.pool, small, large, pod("p", requests("cpu=3"))))
 			wantPlace(t, p, "p", c.want)
 		})

@@ -30,7 +30,7 @@ func decoded(t *testing.T, text string) *scheduling.CostModel {
 
 // priced is a cluster that needs one node, of the only type there is: 4 cores and 16 GiB for $1 on demand, $0.40 spot.
 func priced(parts ...any) *scheduling.Snapshot {
-	it := sold(machineType("m", 0, "cpu=4", "memory=16Gi", "example.com/gpu=2"), offering("a", v1.CapacityTypeOnDemand, 1), offering("a", v1.CapacityTypeSpot, 0.4))
+	it := sold(typeOf("m", 0, "cpu=4", "memory=16Gi", "example.com/gpu=2"), offering("a", v1.CapacityTypeOnDemand, 1), offering("a", v1.CapacityTypeSpot, 0.4))
 	return cluster(append(parts, it, pod("p", selector(capacityKey+"=on-demand")))...)
 }
 
@@ -326,7 +326,7 @@ func TestUpdateTakesTheCostModel(t *testing.T) {
 // lasts.
 func TestPlansForCommitments(t *testing.T) {
 	onDemand := func(name string, price float64, capacity ...string) any {
-		return sold(machineType(name, price, capacity...), offering("a", v1.CapacityTypeOnDemand, price), offering("b", v1.CapacityTypeOnDemand, price))
+		return sold(typeOf(name, price, capacity...), offering("a", v1.CapacityTypeOnDemand, price), offering("b", v1.CapacityTypeOnDemand, price))
 	}
 	types := []any{onDemand("old", 0.24, "cpu=4", "memory=16Gi"), onDemand("new", 0.2, "cpu=4", "memory=16Gi"), onDemand("big", 0.48, "cpu=8", "memory=32Gi")}
 	for _, c := range []struct {
@@ -372,8 +372,8 @@ func TestBoundWithMinValues(t *testing.T) {
 	two := 2
 	pool := nodePool("default", poolNeeds(typeKey, opExists))
 	pool.Object.Spec.Template.Spec.Requirements[0].MinValues = &two
-	s := cluster(pool, sold(machineType("four", 0, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.1)),
-		sold(machineType("eight", 0, "cpu=8", "memory=32Gi"), offering("a", v1.CapacityTypeOnDemand, 0.03)), pod("p", requests("cpu=3")))
+	s := cluster(pool, sold(typeOf("four", 0, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.1)),
+		sold(typeOf("eight", 0, "cpu=8", "memory=32Gi"), offering("a", v1.CapacityTypeOnDemand, 0.03)), pod("p", requests("cpu=3")))
 	p := solve(t, s)
 	wantCost(t, p, 0.03)
 	if p.LowerBound > p.HourlyCost {

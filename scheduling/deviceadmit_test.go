@@ -98,7 +98,7 @@ func TestDevicesOfKindsThatOverlapInManyWays(t *testing.T) {
 		}
 		list = append(list, d)
 	}
-	s := cluster(publishes(machineType("chain", 3, "cpu=64", "memory=256Gi"), list...))
+	s := cluster(publishes(typeOf("chain", 3, "cpu=64", "memory=256Gi"), list...))
 	s.DeviceClasses = []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}
 	for i := range kinds {
 		name := fmt.Sprint("t", i)

@@ -29,7 +29,7 @@ func binds(it *cloudprovider.InstanceType, attribute resourcev1.QualifiedName, l
 
 // siteCluster has a type of two H100 of which the zone decides the site: cheaper in a than in b, and cheapest as spot.
 func siteCluster(parts ...any) *scheduling.Snapshot {
-	it := binds(publishes(machineType("h2", 8, "cpu=16", "memory=64Gi"), gpus(2, "H100")...), "site", zoneKey)
+	it := binds(publishes(typeOf("h2", 8, "cpu=16", "memory=64Gi"), gpus(2, "H100")...), "site", zoneKey)
 	for i := range it.Offerings {
 		if it.Offerings[i].Zone() == "b" {
 			it.Offerings[i].Price++
@@ -81,7 +81,7 @@ func TestBoundAttributeNobodyAsksAbout(t *testing.T) {
 
 // Devices of two drivers that have to match in an attribute bound to the capacity type are bought as that.
 func TestMatchingBoundAttribute(t *testing.T) {
-	it := publishes(machineType("h2", 8, "cpu=16", "memory=64Gi"), gpus(2, "H100")...)
+	it := publishes(typeOf("h2", 8, "cpu=16", "memory=64Gi"), gpus(2, "H100")...)
 	fabric := "on-demand fabric"
 	card := resourcev1.Device{Name: "card", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"example.com/fabric": {StringValue: &fabric}}}
 	it.Devices = append(it.Devices, cloudprovider.DevicePool{Driver: "net.example.com", Devices: []resourcev1.Device{card}})
@@ -102,7 +102,7 @@ func TestMatchingBoundAttribute(t *testing.T) {
 // A binding to another label of offerings, such as that of a reservation, leaves open only offerings with the value.
 func TestDeviceOfReservation(t *testing.T) {
 	const clique = "example.com/clique"
-	it := binds(publishes(machineType("h2", 8, "cpu=16", "memory=64Gi"), gpus(2, "H100")...), "clique", clique)
+	it := binds(publishes(typeOf("h2", 8, "cpu=16", "memory=64Gi"), gpus(2, "H100")...), "clique", clique)
 	it.Offerings = nil
 	for i, name := range []string{"c1", "c2"} {
 		o := offering("a", v1.CapacityTypeOnDemand, float64(8+i))
@@ -175,7 +175,7 @@ func TestBoundAttributesAtRandom(t *testing.T) {
 	seeded.Times(t, 60, func(t *rapid.T) {
 		var types []any
 		for i := range rapid.IntRange(1, 3).Draw(t, "types") {
-			it := publishes(machineType(fmt.Sprintf("t%d", i), float64(2+3*i), "cpu=16", "memory=64Gi"), gpus(1+i, []string{"H100", "A100"}[i%2])...)
+			it := publishes(typeOf(fmt.Sprintf("t%d", i), float64(2+3*i), "cpu=16", "memory=64Gi"), gpus(1+i, []string{"H100", "A100"}[i%2])...)
 			if rapid.Bool().Draw(t, "by zone") {
 				binds(it, "site", zoneKey)
 			}

@@ -100,8 +100,8 @@ func cheapestByTrying(t fataler, s *scheduling.Snapshot) float64 {
 // Two whole GPUs and seven partitions fit on three of the small type, and on no two. The plan finds that, and that it is as cheap as can be.
 func TestDevicesBoundOfWholesAndPartitions(t *testing.T) {
 	s := cluster([]*cloudprovider.InstanceType{
-		partitionable(machineType("one", 7, "cpu=16", "memory=64Gi"), 1, 7),
-		partitionable(machineType("eight", 55, "cpu=128", "memory=512Gi"), 8, 7),
+		partitionable(typeOf("one", 7, "cpu=16", "memory=64Gi"), 1, 7),
+		partitionable(typeOf("eight", 55, "cpu=128", "memory=512Gi"), 8, 7),
 	}, pods("whole", 2, claims("whole")), pods("part", 7, claims("part")))
 	s.DeviceClasses = []*resourcev1.DeviceClass{{}}
 	s.DeviceClasses[0].Name = "gpu"
@@ -123,8 +123,8 @@ func TestDevicesBoundOfWholesAndPartitions(t *testing.T) {
 
 // Halves of GPUs find a place where all types that have some have whole GPUs, too, on new nodes and on one that is there.
 func TestDevicesHalvesNextToWholes(t *testing.T) {
-	there := partitionable(machineType("there", 7, "cpu=16", "memory=64Gi"), 1, 2)
-	s := cluster([]*cloudprovider.InstanceType{partitionable(machineType("one", 7, "cpu=16", "memory=64Gi"), 1, 2)},
+	there := partitionable(typeOf("there", 7, "cpu=16", "memory=64Gi"), 1, 2)
+	s := cluster([]*cloudprovider.InstanceType{partitionable(typeOf("one", 7, "cpu=16", "memory=64Gi"), 1, 2)},
 		node("n", allocatable("cpu=16", "memory=64Gi")), pods("whole", 1, claims("whole")), pods("half", 5, claims("half")))
 	s.DeviceClasses = []*resourcev1.DeviceClass{{}}
 	s.DeviceClasses[0].Name = "gpu"
@@ -144,7 +144,7 @@ func TestDevicesBoundIsBelowTheCheapest(t *testing.T) {
 	seeded.Times(t, 300, func(t *rapid.T) {
 		var types []*cloudprovider.InstanceType
 		for i := range rapid.IntRange(1, 3).Draw(t, "types") {
-			it := machineType(fmt.Sprint("type", i), float64(rapid.IntRange(1, 12).Draw(t, "price")), "cpu=8", "memory=64Gi")
+			it := typeOf(fmt.Sprint("type", i), float64(rapid.IntRange(1, 12).Draw(t, "price")), "cpu=8", "memory=64Gi")
 			partitionable(it, rapid.IntRange(1, 3).Draw(t, "gpus"), rapid.IntRange(2, 4).Draw(t, "parts"))
 			if rapid.IntRange(0, 2).Draw(t, "shared") == 0 {
 				d, yes := gpus(1, "shared")[0], true

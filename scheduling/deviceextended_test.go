@@ -21,7 +21,7 @@ const gpuResource = "example.com/gpu"
 // backedCluster has the types of gpuTypes, one with a device plugin that has four, and a class that stands behind the resource.
 func backedCluster(parts ...any) *scheduling.Snapshot {
 	s := gpuCluster(parts...)
-	s.Catalogs["types"] = append(s.Catalogs["types"], machineType("plugged", 20, "cpu=64", "memory=256Gi", gpuResource+"=4"))
+	s.Catalogs["types"] = append(s.Catalogs["types"], typeOf("plugged", 20, "cpu=64", "memory=256Gi", gpuResource+"=4"))
 	name := gpuResource
 	s.DeviceClasses[0].Spec.ExtendedResourceName = &name
 	return s

@@ -57,10 +57,10 @@ func publishes(it *cloudprovider.InstanceType, list ...resourcev1.Device) *cloud
 // gpuTypes are a type with one H100, a larger one with eight, cheaper a device, one with four A100, and one without any.
 func gpuTypes() []*cloudprovider.InstanceType {
 	return []*cloudprovider.InstanceType{
-		publishes(machineType("h1", 5, "cpu=16", "memory=64Gi"), gpus(1, "H100")...),
-		publishes(machineType("h8", 32, "cpu=128", "memory=512Gi"), gpus(8, "H100")...),
-		publishes(machineType("a4", 8, "cpu=64", "memory=256Gi"), gpus(4, "A100")...),
-		machineType("plain", 1, "cpu=64", "memory=256Gi"),
+		publishes(typeOf("h1", 5, "cpu=16", "memory=64Gi"), gpus(1, "H100")...),
+		publishes(typeOf("h8", 32, "cpu=128", "memory=512Gi"), gpus(8, "H100")...),
+		publishes(typeOf("a4", 8, "cpu=64", "memory=256Gi"), gpus(4, "A100")...),
+		typeOf("plain", 1, "cpu=64", "memory=256Gi"),
 	}
 }
 

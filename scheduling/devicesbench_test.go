@@ -20,7 +20,7 @@ func deviceFleet(byClaims bool) *scheduling.Snapshot {
 	var types []*cloudprovider.InstanceType
 	for i := range 800 {
 		cpu := 4 << (i % 6)
-		it := machineType(fmt.Sprintf("t%03d", i), 0.05*float64(cpu)*(1+float64(i%7)/50), fmt.Sprintf("cpu=%d", cpu), fmt.Sprintf("memory=%dGi", cpu*4))
+		it := typeOf(fmt.Sprintf("t%03d", i), 0.05*float64(cpu)*(1+float64(i%7)/50), fmt.Sprintf("cpu=%d", cpu), fmt.Sprintf("memory=%dGi", cpu*4))
 		if i < 60 {
 			model, n := models[i%3], 1<<(i%4)
 			for j := range it.Offerings {

@@ -98,7 +98,7 @@ func TestPodsThatShareAClaimAndCannotMeet(t *testing.T) {
 		}, "nowhere, nowhere", `incompatible with nodepool "default", a pod that shares claims with it did not tolerate x=y:NoSchedule`},
 		"a taint of one pool that one does not tolerate": {func(s *scheduling.Snapshot) {
 			dear := catalogOf("dear")
-			s.Catalogs["dear"] = []*cloudprovider.InstanceType{publishes(machineType("dear", 50, "cpu=16", "memory=64Gi"), gpus(1, "H100")...)}
+			s.Catalogs["dear"] = []*cloudprovider.InstanceType{publishes(typeOf("dear", 50, "cpu=16", "memory=64Gi"), gpus(1, "H100")...)}
 			s.NodePools = []scheduling.NodePool{nodePool("tainted", poolTaints("x=y:NoSchedule")), nodePool("plain", dear)}
 			tolerates(corev1.Toleration{Operator: corev1.TolerationOpExists})(s.Pods[0])
 		}, "new dear/a/spot, new dear/a/spot", ""},
@@ -226,7 +226,7 @@ func TestTaintedDevicesOfASharedClaim(t *testing.T) {
 			sick := gpus(1, "H100")
 			sick[0].Taints = []resourcev1.DeviceTaint{{Key: "sick", Effect: resourcev1.DeviceTaintEffectNoSchedule}}
 			s := gpuCluster(pods("p", 2, requests("cpu=1"), claimsNamed("c")))
-			s.Catalogs["types"] = []*cloudprovider.InstanceType{publishes(machineType("h1", 5, "cpu=16", "memory=64Gi"), sick...)}
+			s.Catalogs["types"] = []*cloudprovider.InstanceType{publishes(typeOf("h1", 5, "cpu=16", "memory=64Gi"), sick...)}
 			r := gpuRequest("r", 1)
 			if c.claim {
 				r.Exactly.Tolerations = []resourcev1.DeviceToleration{{Key: "sick", Operator: resourcev1.DeviceTolerationOpExists}}

@@ -64,7 +64,7 @@ func TestReplay(t *testing.T) {
 
 // Amounts that Kubernetes writes in more than one way replay alike: 3,000,000 bytes are 3M once they were read.
 func TestReplayOfOddAmounts(t *testing.T) {
-	it := machineType("odd", 1, "cpu=4")
+	it := typeOf("odd", 1, "cpu=4")
 	it.Capacity[corev1.ResourceMemory] = *resource.NewQuantity(3_000_000, resource.BinarySI)
 	it.Capacity["example.com/gpu"] = *resource.NewQuantity(4096, resource.BinarySI)
 	s := cluster(it, pod("p", requests("cpu=0.5", "memory=1000", "example.com/gpu=1024")))

@@ -29,12 +29,12 @@ func solveQuery(t testing.TB, s *scheduling.Snapshot, q scheduling.Query) *sched
 // SCH-156, SCH-159: types are counted by the first check that their best node fails, and the rules that keep a pod out
 // are said in words.
 func TestRemovedCountsAndRules(t *testing.T) {
-	tight := machineType("tight", 1, "cpu=1", "memory=1Gi")
-	free := sold(machineType("free", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.2))
-	reservedOnly := sold(machineType("reserved", 0.2, "cpu=4", "memory=16Gi"), reservedOffering("a", "r1", 0))
-	unsold := sold(machineType("unsold", 0.2, "cpu=4", "memory=16Gi"), shut(offering("a", v1.CapacityTypeOnDemand, 0.2)))
-	arm := with(machineType("arm", 0.2, "cpu=4", "memory=16Gi"), requirements.In(archKey, "arm64"))
-	wide := machineType("wide", 0.9, "cpu=4", "memory=99Gi")
+	tight := typeOf("tight", 1, "cpu=1", "memory=1Gi")
+	free := sold(typeOf("free", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.2))
+	reservedOnly := sold(typeOf("reserved", 0.2, "cpu=4", "memory=16Gi"), reservedOffering("a", "r1", 0))
+	unsold := sold(typeOf("unsold", 0.2, "cpu=4", "memory=16Gi"), shut(offering("a", v1.CapacityTypeOnDemand, 0.2)))
+	arm := with(typeOf("arm", 0.2, "cpu=4", "memory=16Gi"), requirements.In(archKey, "arm64"))
+	wide := typeOf("wide", 0.9, "cpu=4", "memory=99Gi")
 	away := func(p *corev1.Pod) {
 		spreadBy(zoneKey, 1, "w")(p)
 		p.Spec.TopologySpreadConstraints[0].MinDomains = new(int32)
@@ -196,7 +196,7 @@ func TestReasonsAreData(t *testing.T) {
 func TestExplanationsAreBounded(t *testing.T) {
 	var types []*cloudprovider.InstanceType
 	for i := range 500 {
-		types = append(types, machineType(fmt.Sprintf("t%d", i), float64(i+1), "cpu=4", "memory=16Gi"))
+		types = append(types, typeOf(fmt.Sprintf("t%d", i), float64(i+1), "cpu=4", "memory=16Gi"))
 	}
 	parts := []any{types}
 	for i := range 3000 {

@@ -204,15 +204,15 @@ func TestReasonsOfManyNodesAreBounded(t *testing.T) {
 
 // SCH-159: names that nothing has are told as such, with what may have been meant.
 func TestUnknownNames(t *testing.T) {
-	gpu := machineType("gpu", 1, "cpu=4", "memory=16Gi", "nvidia.com/gpu=1")
-	six := sold(machineType("six", 1, "cpu=4", "memory=16Gi"))
+	gpu := typeOf("gpu", 1, "cpu=4", "memory=16Gi", "nvidia.com/gpu=1")
+	six := sold(typeOf("six", 1, "cpu=4", "memory=16Gi"))
 	for _, zone := range []string{"us-east-1a", "us-east-1b", "us-east-1c", "us-east-1d", "us-east-1e", "us-east-1f"} {
 		six.Offerings = append(six.Offerings, offering(zone, v1.CapacityTypeOnDemand, 1))
 	}
 	var many []*cloudprovider.InstanceType
 	for _, family := range []string{"c5", "m5", "r5"} {
 		for _, size := range []string{"large", "xlarge", "2xlarge", "4xlarge"} {
-			many = append(many, with(machineType(family+"."+size, 1, "cpu=4", "memory=16Gi"), requirements.In("example.com/family", family)))
+			many = append(many, with(typeOf(family+"."+size, 1, "cpu=4", "memory=16Gi"), requirements.In("example.com/family", family)))
 		}
 	}
 	for _, c := range []struct {
@@ -300,7 +300,7 @@ func TestUnknownNamesWithoutNodePools(t *testing.T) {
 // SCH-159: of a topology rule it is told what it counts, and which domain holds a spread back, why.
 func TestReasonsOfTopologyRules(t *testing.T) {
 	inZone := func(zone string) *cloudprovider.InstanceType {
-		return sold(machineType("medium", 0.2, "cpu=4", "memory=16Gi"), offering(zone, v1.CapacityTypeOnDemand, 0.2))
+		return sold(typeOf("medium", 0.2, "cpu=4", "memory=16Gi"), offering(zone, v1.CapacityTypeOnDemand, 0.2))
 	}
 	one := func(name, zone string) scheduling.Node {
 		return node(name, nodeLabel(zoneKey, zone), bound(pod("w-"+name, labelled("w"), requests("cpu=4"))))
@@ -378,7 +378,7 @@ func TestReasonsOfTopologyRules(t *testing.T) {
 
 // SCH-156: all faults are told, not only the first, and two changes that would do together.
 func TestAllFaults(t *testing.T) {
-	arm := with(machineType("arm", 0.19, "cpu=4", "memory=16Gi"), requirements.In(archKey, "arm64"))
+	arm := with(typeOf("arm", 0.19, "cpu=4", "memory=16Gi"), requirements.In(archKey, "arm64"))
 	for _, c := range []struct {
 		name  string
 		parts []any
@@ -394,7 +394,7 @@ func TestAllFaults(t *testing.T) {
 		{"a taint and limits", []any{nodePool("banana", poolTaints("x=:NoSchedule"), limit("cpu=1"))}, nil,
 			"did not tolerate x=:NoSchedule; also all instance types that would fit exceed the nodepool's limits (in use: cpu 0 of 1)",
 			"would fit if it tolerated x=:NoSchedule and limit cpu were raised by 1"},
-		{"a taint and an offering", []any{sold(machineType("medium", 0.2, "cpu=4", "memory=16Gi"), shut(offering("a", v1.CapacityTypeSpot, 0.1))), nodePool("banana", poolTaints("x=:NoSchedule"))}, nil,
+		{"a taint and an offering", []any{sold(typeOf("medium", 0.2, "cpu=4", "memory=16Gi"), shut(offering("a", v1.CapacityTypeSpot, 0.1))), nodePool("banana", poolTaints("x=:NoSchedule"))}, nil,
 			"did not tolerate x=:NoSchedule; also the pool's own requirements leave none of its 1 instance types with an available offering",
 			"would fit if it tolerated x=:NoSchedule and medium, spot in a, were available"},
 		{"an architecture and a zone that the pool excludes", []any{nodePool("banana", poolNeeds(archKey, opIn, "amd64"), poolNeeds(zoneKey, opIn, "a"))}, []podOption{selector(archKey+"=arm64", zoneKey+"=b")},

@@ -197,15 +197,15 @@ func TestGangs(t *testing.T) {
 		{"a block within a zone, as types state it", func() *scheduling.Snapshot {
 			list := four()
 			return withGangs(cluster(list,
-				sold(with(machineType("cheap", 0, "cpu=4", "memory=16Gi"), requirements.In("block", "1")), offering("a", "on-demand", 0.2), offering("b", "on-demand", 0.1)),
-				sold(with(machineType("dear", 0, "cpu=4", "memory=16Gi"), requirements.In("block", "2")), offering("a", "on-demand", 0.9), offering("b", "on-demand", 0.9)),
+				sold(with(typeOf("cheap", 0, "cpu=4", "memory=16Gi"), requirements.In("block", "1")), offering("a", "on-demand", 0.2), offering("b", "on-demand", 0.1)),
+				sold(with(typeOf("dear", 0, "cpu=4", "memory=16Gi"), requirements.In("block", "2")), offering("a", "on-demand", 0.9), offering("b", "on-demand", 0.9)),
 			), gangOf("g", list, together(zoneKey, "block")))
 		}, []string{"gang default/g is placed with 4 of 4 members in topology.kubernetes.io/zone=b, block=1"}, 4},
 		{"a more expensive block that has nodes with room may cost less", func() *scheduling.Snapshot {
 			list := four()
 			s := cluster(list,
-				with(machineType("cheap", 0.2, "cpu=4", "memory=16Gi"), requirements.In("block", "1")),
-				with(machineType("dear", 0.3, "cpu=4", "memory=16Gi"), requirements.In("block", "2")))
+				with(typeOf("cheap", 0.2, "cpu=4", "memory=16Gi"), requirements.In("block", "1")),
+				with(typeOf("dear", 0.3, "cpu=4", "memory=16Gi"), requirements.In("block", "2")))
 			s.Nodes = append(s.Nodes, node("x", nodeLabel("block", "2")), node("y", nodeLabel("block", "2")), node("z", nodeLabel("block", "1")))
 			return withGangs(s, gangOf("g", list, together(zoneKey, "block")))
 		}, []string{"gang default/g is placed with 4 of 4 members in topology.kubernetes.io/zone=a, block=2"}, 2},
@@ -220,8 +220,8 @@ func TestGangs(t *testing.T) {
 		{"types say what racks there are", func() *scheduling.Snapshot {
 			list := four()
 			return withGangs(cluster(list,
-				with(machineType("cheap", 0.1, "cpu=4", "memory=16Gi"), requirements.In("rack", "1")),
-				with(machineType("dear", 0.9, "cpu=4", "memory=16Gi"), requirements.In("rack", "2")),
+				with(typeOf("cheap", 0.1, "cpu=4", "memory=16Gi"), requirements.In("rack", "1")),
+				with(typeOf("dear", 0.9, "cpu=4", "memory=16Gi"), requirements.In("rack", "2")),
 			), gangOf("g", list, together("rack")))
 		}, []string{"gang default/g is placed with 4 of 4 members in rack=1"}, 4},
 	} {

@@ -191,7 +191,7 @@ func (j *judgedGroups) snapshot() *scheduling.Snapshot {
 	s.Catalogs["types"] = nil
 	for block := range 2 {
 		for rack, it := range j.types[block] {
-			t := with(machineType(fmt.Sprintf("t-%d-%d", block, rack), 0, fmt.Sprintf("cpu=%d", it[0]), "memory=64Gi"), requirements.In("block", fmt.Sprint(block)), requirements.In("rack", fmt.Sprint(rack)))
+			t := with(typeOf(fmt.Sprintf("t-%d-%d", block, rack), 0, fmt.Sprintf("cpu=%d", it[0]), "memory=64Gi"), requirements.In("block", fmt.Sprint(block)), requirements.In("rack", fmt.Sprint(rack)))
 			sold(t, offering("a", "on-demand", float64(it[1])/100), offering("b", "on-demand", float64(it[1]+j.extra)/100))
 			s.Catalogs["types"] = append(s.Catalogs["types"], t)
 		}

@@ -77,7 +77,7 @@ func TestGangsOfOneParent(t *testing.T) {
 		}, false, []string{"placed with 2 of 2 members in topology.kubernetes.io/zone=b, rack=1", "placed with 2 of 2 members in topology.kubernetes.io/zone=b, rack=2"}},
 		{"a limit keeps both out, and says by how much", func(g, h []*corev1.Pod) *scheduling.Snapshot {
 			s := cluster(g, h, nodePool("p", limit("cpu=8")))
-			s.Catalogs["types"] = append(s.Catalogs["types"][:0:0], with(machineType("m", 0.2, "cpu=4", "memory=16Gi"), requirements.In("rack", "1")))
+			s.Catalogs["types"] = append(s.Catalogs["types"][:0:0], with(typeOf("m", 0.2, "cpu=4", "memory=16Gi"), requirements.In("rack", "1")))
 			return s
 		}, false, []string{"not together with the other gangs of all; it would fit if limit cpu were raised by 8 in nodepool \"p\"", "raised by 8"}},
 	} {
@@ -163,7 +163,7 @@ func (j *judgedFamily) snapshot() *scheduling.Snapshot {
 	}
 	s.Catalogs["types"] = nil
 	for rack, it := range j.types {
-		t := with(machineType(fmt.Sprintf("t-%d", rack), 0, fmt.Sprintf("cpu=%d", it[0]), "memory=64Gi"), requirements.In("rack", fmt.Sprint(rack)))
+		t := with(typeOf(fmt.Sprintf("t-%d", rack), 0, fmt.Sprintf("cpu=%d", it[0]), "memory=64Gi"), requirements.In("rack", fmt.Sprint(rack)))
 		sold(t, offering("a", "on-demand", float64(it[1])/100), offering("b", "on-demand", float64(it[1]+j.extra)/100))
 		s.Catalogs["types"] = append(s.Catalogs["types"], t)
 	}

@@ -95,7 +95,7 @@ func (j *judged) snapshot() *scheduling.Snapshot {
 	}
 	s.Pods, s.Catalogs["types"] = list, nil
 	for i, it := range j.types {
-		t := with(machineType(fmt.Sprintf("t-%d", i), 0, fmt.Sprintf("cpu=%d", it[0]), "memory=64Gi"), requirements.In("block", fmt.Sprint(it[2])))
+		t := with(typeOf(fmt.Sprintf("t-%d", i), 0, fmt.Sprintf("cpu=%d", it[0]), "memory=64Gi"), requirements.In("block", fmt.Sprint(it[2])))
 		sold(t, offering("a", "on-demand", float64(it[1])/100), offering("b", "on-demand", float64(it[1]+j.extra)/100))
 		s.Catalogs["types"] = append(s.Catalogs["types"], t)
 	}

@@ -88,7 +88,7 @@ func TestGangsTakePlacesInTwoReservations(t *testing.T) {
 		return []any{it}
 	}
 	two := func(zone string) []any {
-		return []any{lent("r1", 2), sold(machineType("other", 0.21, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.21), reservedOffering(zone, "r2", 1))}
+		return []any{lent("r1", 2), sold(typeOf("other", 0.21, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.21), reservedOffering(zone, "r2", 1))}
 	}
 	for _, c := range []struct {
 		name   string

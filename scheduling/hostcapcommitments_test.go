@@ -12,7 +12,7 @@ import (
 // A commitment covers the node of one workload, and the other workload, which must not share a node with it, is what is left to
 // pack: the rule about single nodes still holds there, and is still an amount.
 func TestCommitmentLeavesOneWorkloadOfARule(t *testing.T) {
-	it := sold(machineType("m", 0, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 1))
+	it := sold(typeOf("m", 0, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 1))
 	s := cluster(it,
 		pod("a", labelled("w"), awayFrom(corev1.LabelHostname, "w"), requests("cpu=3")),
 		pod("b", labelled("w"), awayFrom(corev1.LabelHostname, "w"), requests("cpu=1")),

@@ -25,7 +25,7 @@ func tinySnapshot(t *rapid.T) *scheduling.Snapshot {
 	var types []*cloudprovider.InstanceType
 	for i := range number(t, 1, 3) {
 		cpu := oneOf(t, 1, 2, 4)
-		it := machineType(fmt.Sprintf("t%d", i), 0, fmt.Sprintf("cpu=%d", cpu), "memory=8Gi")
+		it := typeOf(fmt.Sprintf("t%d", i), 0, fmt.Sprintf("cpu=%d", cpu), "memory=8Gi")
 		if chance(t, 2) {
 			with(it, requirements.In(archKey, "arm64"))
 		}

@@ -45,7 +45,7 @@ func TestMoreTypesLoseNoPods(t *testing.T) {
 		s := limited(t)
 		before := placedBy(s, solved(t, s))
 		o := *s
-		extra := machineType("extra", float64(number(t, 2, 30))/100, "cpu="+oneOf(t, "1", "2", "8"), "memory=8Gi")
+		extra := typeOf("extra", float64(number(t, 2, 30))/100, "cpu="+oneOf(t, "1", "2", "8"), "memory=8Gi")
 		if chance(t, 3) {
 			sold(extra, offering(oneOf(t, "a", "b", "c"), "spot", 0.01))
 		}

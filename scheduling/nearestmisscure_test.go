@@ -168,7 +168,7 @@ func relabel(p *corev1.Pod, key, value string) {
 
 // linuxless is an instance type that does not say what it runs.
 func linuxless() *cloudprovider.InstanceType {
-	it := machineType("silent", 0.1, "cpu=4", "memory=16Gi")
+	it := typeOf("silent", 0.1, "cpu=4", "memory=16Gi")
 	it.Requirements = it.Requirements.Without(corev1.LabelOSStable)
 	return it
 }
@@ -202,21 +202,21 @@ func missCases() []missCase {
 			claiming(fmt.Sprintf("c%d", i))(p)
 		}
 	}
-	few := machineType("few", 1, "cpu=4", "memory=16Gi")
+	few := typeOf("few", 1, "cpu=4", "memory=16Gi")
 	few.VolumeLimits = map[string]int32{"csi.example.com": 3}
 	zoned := func(zones ...string) *cloudprovider.InstanceType {
 		var list []cloudprovider.Offering
 		for _, z := range zones {
 			list = append(list, offering(z, v1.CapacityTypeOnDemand, 0.2))
 		}
-		return sold(machineType("medium", 0.2, "cpu=4", "memory=16Gi"), list...)
+		return sold(typeOf("medium", 0.2, "cpu=4", "memory=16Gi"), list...)
 	}
 	varied := func(np *scheduling.NodePool) {
 		n := 3
 		np.Object.Spec.Template.Spec.Requirements = append(np.Object.Spec.Template.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{Key: typeKey, Operator: opExists, MinValues: &n})
 	}
 	reserved := func(left int) *cloudprovider.InstanceType {
-		return sold(machineType("medium", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.2), reservedOffering("a", "r1", left))
+		return sold(typeOf("medium", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.2), reservedOffering("a", "r1", left))
 	}
 	return []missCase{
 		{name: "a taint", parts: []any{nodePool("banana", poolTaints("example.com/x=:NoSchedule")), pod("p")},
@@ -320,10 +320,10 @@ func missCases() []missCase {
 			reason: scheduling.ReasonNoInstanceTypes, miss: "would fit if the nodepool allowed kubernetes.io/arch amd64 or arm64"},
 		{name: "a resource rather than a change of the pool", parts: []any{nodePool("banana", poolNeeds(typeKey, opIn, "small")), pod("p", requests("cpu=3"))},
 			reason: scheduling.ReasonInstanceTypes, miss: "would fit if it asked for 1 less cpu", exact: true},
-		{name: "an offering", parts: []any{sold(machineType("medium", 0.2, "cpu=4", "memory=16Gi"), shut(offering("a", v1.CapacityTypeSpot, 0.1)), shut(offering("b", v1.CapacityTypeSpot, 0.05))), pod("p")},
+		{name: "an offering", parts: []any{sold(typeOf("medium", 0.2, "cpu=4", "memory=16Gi"), shut(offering("a", v1.CapacityTypeSpot, 0.1)), shut(offering("b", v1.CapacityTypeSpot, 0.05))), pod("p")},
 			reason: scheduling.ReasonNoInstanceTypes, miss: "would fit if medium, spot in b, were available"},
-		{name: "an offering of the zone", parts: []any{sold(machineType("big", 0.2, "cpu=4", "memory=16Gi"), shut(offering("a", v1.CapacityTypeSpot, 0.1)), shut(offering("b", v1.CapacityTypeSpot, 0.05))),
-			machineType("tiny", 0.01, "cpu=1", "memory=1Gi", "pods=0"), pod("p", requests("cpu=4", "memory=8Gi"), selector(zoneKey+"=a"))},
+		{name: "an offering of the zone", parts: []any{sold(typeOf("big", 0.2, "cpu=4", "memory=16Gi"), shut(offering("a", v1.CapacityTypeSpot, 0.1)), shut(offering("b", v1.CapacityTypeSpot, 0.05))),
+			typeOf("tiny", 0.01, "cpu=1", "memory=1Gi", "pods=0"), pod("p", requests("cpu=4", "memory=8Gi"), selector(zoneKey+"=a"))},
 			reason: scheduling.ReasonInstanceTypes, miss: "would fit if big, spot in a, were available"},
 	}
 }

@@ -14,8 +14,8 @@ import (
 // An offering costs outside of plans what it costs in them, by every kind of term.
 func TestOfferingCosts(t *testing.T) {
 	types := []*cloudprovider.InstanceType{
-		sold(machineType("m", 0, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 1), offering("a", v1.CapacityTypeSpot, 0.4), offering("b", v1.CapacityTypeSpot, 0.5)),
-		sold(machineType("c", 0, "cpu=4", "memory=8Gi"), offering("a", v1.CapacityTypeOnDemand, 0.8), offering("b", v1.CapacityTypeSpot, 0.3)),
+		sold(typeOf("m", 0, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 1), offering("a", v1.CapacityTypeSpot, 0.4), offering("b", v1.CapacityTypeSpot, 0.5)),
+		sold(typeOf("c", 0, "cpu=4", "memory=8Gi"), offering("a", v1.CapacityTypeOnDemand, 0.8), offering("b", v1.CapacityTypeSpot, 0.3)),
 	}
 	const terms = `terms:
 - {name: discount, source: s, percent: -10, where: {requirements: [{key: karpenter.sh/capacity-type, operator: NotIn, values: [spot]}]}}

@@ -18,7 +18,7 @@ func apartAndSpread(t *testing.T, oneMore bool) *scheduling.Snapshot {
 	t.Helper()
 	zones := []string{"a", "b", "c", "d", "e"}
 	sized := func(name, cpu, memory, pods string, prices ...float64) *cloudprovider.InstanceType {
-		it := machineType(name, 0, "cpu="+cpu, "memory="+memory, "pods="+pods)
+		it := typeOf(name, 0, "cpu="+cpu, "memory="+memory, "pods="+pods)
 		it.Offerings = nil
 		for i, zone := range zones {
 			it.Offerings = append(it.Offerings, offering(zone, v1.CapacityTypeOnDemand, prices[i%len(prices)]))

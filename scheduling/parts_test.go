@@ -55,7 +55,7 @@ var (
 	label               = parts.Label
 	labelled            = parts.Labelled
 	limit               = parts.Limit
-	machineType         = parts.InstanceType
+	typeOf              = parts.InstanceType
 	makeClaims          = parts.MakeClaims
 	matching            = parts.Matching
 	mustHide            = parts.MustHide

@@ -113,7 +113,7 @@ func TestDaemonPodsOfManyNodesAreOneClass(t *testing.T) {
 
 // kube-scheduler does not look at spec.os; a kubelet of another system rejects the pod (PodOSNotSupported).
 func TestOperatingSystemOfThePod(t *testing.T) {
-	windows := machineType("win", 0.1, "cpu=4", "memory=16Gi")
+	windows := typeOf("win", 0.1, "cpu=4", "memory=16Gi")
 	windows.Requirements = windows.Requirements.Without(corev1.LabelOSStable).With(requirements.In(corev1.LabelOSStable, "windows"))
 	for _, c := range []struct {
 		name string

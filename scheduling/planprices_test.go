@@ -54,7 +54,7 @@ func TestPlanPrices(t *testing.T) {
 		{"nothing known", []cloudprovider.Offering{offering("a", v1.CapacityTypeOnDemand, 1), offering("a", v1.CapacityTypeSpot, 0.5)}, "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := cluster(append([]any{sold(machineType("m", 0, "cpu=4", "memory=16Gi"), c.offerings...)}, pods...)...)
+			s := cluster(append([]any{sold(typeOf("m", 0, "cpu=4", "memory=16Gi"), c.offerings...)}, pods...)...)
 			if c.costs != "" {
 				s.CostModel = decoded(t, c.costs)
 			}

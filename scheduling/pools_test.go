@@ -152,8 +152,8 @@ func TestLimitsHoldForEveryListedType(t *testing.T) {
 // SCH-171: claims name larger types as long as all nodes, each at the largest of its types, keep the limits; nodes on their way
 // out are counted as there.
 func TestSpareLimitsNameLargerTypes(t *testing.T) {
-	small := sold(machineType("small", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeSpot, 0.2))
-	large := sold(machineType("large", 0.9, "cpu=16", "memory=64Gi"), offering("a", v1.CapacityTypeSpot, 0.9))
+	small := sold(typeOf("small", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeSpot, 0.2))
+	large := sold(typeOf("large", 0.9, "cpu=16", "memory=64Gi"), offering("a", v1.CapacityTypeSpot, 0.9))
 	leaving := node("old", ofPool("default"))
 	leaving.Leaving = true
 	for _, c := range []struct {
@@ -253,7 +253,7 @@ func TestOrderOfPools(t *testing.T) {
 	}
 }
 
-// API-084, API-295, API-436, API-447: a pool of the first generation whose machines use up a limit launches nothing more, even what takes
+// API-084, API-295, API-436, API-447: a pool of the first generation whose nodes use up a limit launches nothing more, even what takes
 // nothing of that resource, and the reason says so; a plan may reach the limit; what is leaving, or hidden in a what-if, does not
 // count; and a limit of which nothing is used closes nothing.
 func TestReachedLimitsOfTheFirstGeneration(t *testing.T) {

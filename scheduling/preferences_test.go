@@ -74,7 +74,7 @@ func TestPreferencesOnExistingMachines(t *testing.T) {
 			wantPlace(t, p, "p", "on b")
 		})
 	}
-	t.Run("without one any machine with room will do", func(t *testing.T) {
+	t.Run("without one any node with room will do", func(t *testing.T) {
 		p := solve(t, cluster(nodePool("none", catalogOf("")), node("a"), pod("p", preferred(1, in(zoneKey, "b")))))
 		wantPlace(t, p, "p", "on a")
 	})

@@ -21,7 +21,7 @@ func wantCost(t testing.TB, p *scheduling.Plan, want float64) {
 // OPP-2: opening two cheap nodes beats one dear one, and the other way round.
 func TestCheapestMixOfMachines(t *testing.T) {
 	onDemand := func(name string, price float64, capacity ...string) any {
-		return sold(machineType(name, price, capacity...), offering("a", v1.CapacityTypeOnDemand, price))
+		return sold(typeOf(name, price, capacity...), offering("a", v1.CapacityTypeOnDemand, price))
 	}
 	for _, c := range []struct {
 		name  string
@@ -56,9 +56,9 @@ func TestLowerBoundIsTight(t *testing.T) {
 
 // Nodes that cost nothing (paid for beforehand) are used first and break no sum.
 func TestFreeMachines(t *testing.T) {
-	free := sold(machineType("free", 0, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeSpot, 0))
-	p := solve(t, cluster(free, machineType("paid", 0.5, "cpu=8", "memory=32Gi"), pods("p", 8)))
+	free := sold(typeOf("free", 0, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeSpot, 0))
+	p := solve(t, cluster(free, typeOf("paid", 0.5, "cpu=8", "memory=32Gi"), pods("p", 8)))
 	wantCost(t, p, 0)
-	p = solve(t, cluster(free, machineType("paid", 0.5, "cpu=8", "memory=32Gi"), pods("p", 8), pod("big", requests("cpu=6"))))
+	p = solve(t, cluster(free, typeOf("paid", 0.5, "cpu=8", "memory=32Gi"), pods("p", 8), pod("big", requests("cpu=6"))))
 	wantCost(t, p, 0.2)
 }

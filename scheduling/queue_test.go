@@ -71,8 +71,8 @@ func TestHeadOfTheQueueStartsADomain(t *testing.T) {
 	}{{"at the same price", 0.2, "default/head", false}, {"cheaper elsewhere", 0.1, "default/tail", true}} {
 		t.Run(c.name, func(t *testing.T) {
 			types := []*cloudprovider.InstanceType{
-				with(machineType("arm", 0.2, "cpu=16", "memory=128Gi"), requirements.In(archKey, "arm64")),
-				machineType("amd", c.amd64, "cpu=16", "memory=128Gi"),
+				with(typeOf("arm", 0.2, "cpu=16", "memory=128Gi"), requirements.In(archKey, "arm64")),
+				typeOf("amd", c.amd64, "cpu=16", "memory=128Gi"),
 			}
 			apartBySpread := spreadOver(corev1.TopologySpreadConstraint{
 				TopologyKey: corev1.LabelHostname, MaxSkew: 1, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: matching("security", "s2"),

@@ -82,7 +82,7 @@ func TestPodRequests(t *testing.T) {
 				t.Errorf("the pod was changed (-before +after):\n%s", diff)
 			}
 			// The same through the planner: the requests of a node for that pod alone.
-			p := solve(t, cluster(c.pod, machineType("huge", 9, "cpu=96", "memory=96Gi", "hugepages-2Mi=8Mi", "example.com/gpu=8")))
+			p := solve(t, cluster(c.pod, typeOf("huge", 9, "cpu=96", "memory=96Gi", "hugepages-2Mi=8Mi", "example.com/gpu=8")))
 			if len(p.NewNodes) != 1 {
 				t.Fatalf("not placed: %v", p.Unschedulable)
 			}

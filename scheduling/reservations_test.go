@@ -10,7 +10,7 @@ import (
 
 // lent is a type of 4 cores that is sold on demand and of which a reservation in zone a has some instances left.
 func lent(id string, left int) *cloudprovider.InstanceType {
-	return sold(machineType("medium", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.2), offering("b", v1.CapacityTypeOnDemand, 0.2), reservedOffering("a", id, left))
+	return sold(typeOf("medium", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.2), offering("b", v1.CapacityTypeOnDemand, 0.2), reservedOffering("a", id, left))
 }
 
 // SCH-161, SCH-162: what pods do for which a reservation exists, when it has too few instances. Each takes a node.
@@ -28,7 +28,7 @@ func TestReservedPolicies(t *testing.T) {
 		{"SCH-161 strict lets the rest wait", []any{lent("r", 2), pods("p", 3, big)}, scheduling.ReservedStrict, [3]int{2, 0, 1}},
 		{"SCH-161 strict, whatever pool would do as well", []any{nodePool("heavy", weight(9), poolNeeds(zoneKey, opIn, "a")), nodePool("light", poolNeeds(zoneKey, opIn, "b")), lent("r", 2), pods("p", 3, big)}, scheduling.ReservedStrict, [3]int{2, 0, 1}},
 		{"SCH-161 pods that can't use it buy", []any{lent("r", 2), pods("p", 3, big, selector(zoneKey+"=b"))}, scheduling.ReservedStrict, [3]int{0, 3, 0}},
-		{"SCH-161 pods that it is too small for buy", []any{lent("r", 2), machineType("large", 0.4, "cpu=8", "memory=32Gi"), pods("p", 1, requests("cpu=6"))}, scheduling.ReservedStrict, [3]int{0, 1, 0}},
+		{"SCH-161 pods that it is too small for buy", []any{lent("r", 2), typeOf("large", 0.4, "cpu=8", "memory=32Gi"), pods("p", 1, requests("cpu=6"))}, scheduling.ReservedStrict, [3]int{0, 1, 0}},
 		{"SCH-161 with nothing left of it nobody waits", []any{lent("r", 0), pods("p", 1, big)}, scheduling.ReservedStrict, [3]int{0, 1, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestClaimOfAReservation(t *testing.T) {
 // SCH-164: capacity types carry no preference of their own: the cheaper is planned with, whichever it is.
 func TestCapacityTypesByPrice(t *testing.T) {
 	for spot, want := range map[float64]string{0.1: v1.CapacityTypeSpot, 0.3: v1.CapacityTypeOnDemand} {
-		it := sold(machineType("medium", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.2), offering("a", v1.CapacityTypeSpot, spot))
+		it := sold(typeOf("medium", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.2), offering("a", v1.CapacityTypeSpot, spot))
 		wantPlace(t, solve(t, cluster(it, pod("p"))), "p", "new medium/a/"+want)
 	}
 }

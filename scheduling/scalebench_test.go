@@ -35,7 +35,7 @@ func BenchmarkPreferences(b *testing.B) {
 	}
 }
 
-// sixteenWishes are identical pods with sixteen preferred terms none of which any machine meets.
+// sixteenWishes are identical pods with sixteen preferred terms none of which any node meets.
 func sixteenWishes(pods int) *scheduling.Snapshot {
 	s := workload.Named("a", pods)
 	for _, pod := range s.Pods {
@@ -72,7 +72,7 @@ func busyCluster() *scheduling.Snapshot {
 			continue
 		}
 		switch i / 16 % 4 {
-		case 0: // too large for any machine
+		case 0: // too large for any node
 			requests(fmt.Sprintf("cpu=%d", 500+i))(pod)
 		case 1:
 			pod.Spec.NodeSelector = map[string]string{"example.com/rack": fmt.Sprint(i % 5)}

@@ -283,7 +283,7 @@ func TestManyOpenLabels(t *testing.T) {
 
 // A label for which a type leaves several values open narrows to what the node's pods want.
 func TestTypeWithSeveralValues(t *testing.T) {
-	multi := with(machineType("multi", 0.1, "cpu=8", "memory=32Gi"), requirements.In("example.com/os-image", "v1", "v2"))
+	multi := with(typeOf("multi", 0.1, "cpu=8", "memory=32Gi"), requirements.In("example.com/os-image", "v1", "v2"))
 	tiny := requests("cpu=100m", "memory=64Mi")
 	s := cluster(multi, pod("one", tiny, selector("example.com/os-image=v1")), pod("two", tiny, selector("example.com/os-image=v2")), pod("any", tiny))
 	s.Vocabulary = s.Vocabulary.Merge(requirements.Vocabulary{WellKnown: []string{"example.com/os-image"}})
@@ -300,9 +300,9 @@ func TestTypeWithSeveralValues(t *testing.T) {
 func TestTypesWithOneValueBesideTypesWithSeveral(t *testing.T) {
 	const gen = "example.com/gen"
 	s := cluster(
-		with(machineType("open", 0.2, "cpu=4", "memory=16Gi"), requirements.In(gen, "6", "7")),
-		with(machineType("gpu", 0.4, "cpu=4", "memory=16Gi", "example.com/gpu=1"), requirements.In(gen, "9")),
-		with(machineType("cheap", 0.1, "cpu=4", "memory=16Gi"), requirements.In(gen, "3")),
+		with(typeOf("open", 0.2, "cpu=4", "memory=16Gi"), requirements.In(gen, "6", "7")),
+		with(typeOf("gpu", 0.4, "cpu=4", "memory=16Gi", "example.com/gpu=1"), requirements.In(gen, "9")),
+		with(typeOf("cheap", 0.1, "cpu=4", "memory=16Gi"), requirements.In(gen, "3")),
 		pod("six", requests("cpu=4"), selector(gen+"=6")), pod("gpu", requests("cpu=4", "example.com/gpu=1")), pods("any", 4, requests("cpu=4")),
 	)
 	s.Vocabulary = s.Vocabulary.Merge(requirements.Vocabulary{WellKnown: []string{gen}})

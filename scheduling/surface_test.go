@@ -23,10 +23,10 @@ func TestSurface(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger := &limits.Tracker{}
+	tracker := &limits.Tracker{}
 	surface.Survive(t, scheduling.Compile, scheduling.DecodeSnapshot, scheduling.ValidateDefaultTopologySpread, model.Solve, model.Update,
 		manifests.Load, manifests.Read, redact.Strip, cloudprovider.LaunchOrder, (&clusters.State{}).Snapshot,
-		ledger.SetLimits, ledger.Reserve, ledger.Observe, ledger.Rename, ledger.Release, ledger.Usage, ledger.Entries)
+		tracker.SetLimits, tracker.Reserve, tracker.Observe, tracker.Rename, tracker.Release, tracker.Usage, tracker.Entries)
 }
 
 // What can't be read says why by type.

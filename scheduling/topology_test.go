@@ -20,7 +20,7 @@ func soldIn(zones ...string) *cloudprovider.InstanceType {
 	for _, z := range zones {
 		list = append(list, offering(z, v1.CapacityTypeOnDemand, 0.2))
 	}
-	return sold(machineType("medium", 0.2, "cpu=4", "memory=16Gi"), list...)
+	return sold(typeOf("medium", 0.2, "cpu=4", "memory=16Gi"), list...)
 }
 
 // nothingNew is a pool that launches no nodes.
@@ -156,7 +156,7 @@ func TestExcludedValueIsNoDomain(t *testing.T) {
 }
 
 func soldOnDemandAndSpot() *cloudprovider.InstanceType {
-	return sold(machineType("medium", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.2), offering("a", v1.CapacityTypeSpot, 0.1))
+	return sold(typeOf("medium", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.2), offering("a", v1.CapacityTypeSpot, 0.1))
 }
 
 func namespace(name string) podOption { return func(p *corev1.Pod) { p.Namespace = name } }
@@ -254,7 +254,7 @@ func TestSpreadOverMachines(t *testing.T) {
 		skew, pods int32
 		parts      []any
 		options    []podOption
-		machines   int
+		newNodes   int
 	}{
 		{1, 9, nil, nil, 9},
 		{3, 9, nil, nil, 3},
@@ -264,8 +264,8 @@ func TestSpreadOverMachines(t *testing.T) {
 		t.Run(fmt.Sprintf("%d pods, maxSkew %d, %d options", c.pods, c.skew, len(c.options)), func(t *testing.T) {
 			options := append([]podOption{labelled("w"), spreadBy(corev1.LabelHostname, c.skew, "w"), requests("cpu=500m", "memory=1Gi")}, c.options...)
 			p := solveQuery(t, cluster(append(c.parts, soldIn("a"), pods("p", int(c.pods), options...))...), scheduling.Query{})
-			if len(p.Unschedulable) > 0 || len(p.NewNodes) != c.machines {
-				t.Errorf("%d nodes and %d pods without a place, want %d nodes", len(p.NewNodes), len(p.Unschedulable), c.machines)
+			if len(p.Unschedulable) > 0 || len(p.NewNodes) != c.newNodes {
+				t.Errorf("%d nodes and %d pods without a place, want %d nodes", len(p.NewNodes), len(p.Unschedulable), c.newNodes)
 			}
 			for i := range p.NewNodes {
 				if n := len(p.NewNodes[i].Pods); n > int(c.skew) {

@@ -62,7 +62,7 @@ func TestMinValuesPolicies(t *testing.T) {
 // together is no reason.
 func TestBestEffortKeepsWhatCanBeKept(t *testing.T) {
 	types := catalogue()
-	types[2] = machineType("large", 0.21, "cpu=8", "memory=32Gi") // by far the cheapest by the core
+	types[2] = typeOf("large", 0.21, "cpu=8", "memory=32Gi") // by far the cheapest by the core
 	s := cluster(types, nodePool("picky", minValues(typeKey, 2)), pods("p", 7, requests("cpu=2", "memory=2Gi")))
 	p := solveQuery(t, s, scheduling.Query{MinValues: scheduling.MinValuesBestEffort})
 	if len(p.Unschedulable) > 0 {
@@ -77,7 +77,7 @@ func TestBestEffortKeepsWhatCanBeKept(t *testing.T) {
 
 // SCH-041: what counts is which types hold the node's pods, not which could stand in for one another when full.
 func TestMinValuesOfTypesThatDiffer(t *testing.T) {
-	cpu, memory := machineType("cpu", 0.2, "cpu=8", "memory=8Gi"), machineType("memory", 0.2, "cpu=4", "memory=16Gi")
+	cpu, memory := typeOf("cpu", 0.2, "cpu=8", "memory=8Gi"), typeOf("memory", 0.2, "cpu=4", "memory=16Gi")
 	s := cluster(cpu, memory, nodePool("picky", minValues(typeKey, 2)), pods("p", 5, requests("cpu=2", "memory=4Gi")), pod("hog", requests("cpu=6", "memory=4Gi")))
 	p := solveQuery(t, s, scheduling.Query{})
 	wantReason(t, p, "hog", `incompatible with nodepool "picky", the instance types that would do are less varied than its minValues ask for: 2 values of node.kubernetes.io/instance-type, and there is 1`)
@@ -94,7 +94,7 @@ func TestMinValuesOfTypesThatDiffer(t *testing.T) {
 // SCH-043: only values count that the claim still allows and an available offering backs.
 func TestMinValuesCountWhatCanBeHad(t *testing.T) {
 	zones := nodePool("zones", minValues(zoneKey, 2))
-	onlyInA := sold(machineType("a-only", 0.1, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.1), shut(offering("b", v1.CapacityTypeOnDemand, 0.1)))
+	onlyInA := sold(typeOf("a-only", 0.1, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.1), shut(offering("b", v1.CapacityTypeOnDemand, 0.1)))
 	spread := []podOption{labelled("w"), spreadBy(zoneKey, 1, "w")}
 	for _, c := range []struct {
 		name  string

@@ -30,7 +30,7 @@ func gpuNodes() []*cloudprovider.InstanceType {
 		{"gpu-2", 0.326, []string{"cpu=64", "memory=118Gi", gpu + "=2"}},
 		{"plain", 0.40, []string{"cpu=64", "memory=500Gi"}},
 	} {
-		out = append(out, machineType(n.name, n.price, n.room...))
+		out = append(out, typeOf(n.name, n.price, n.room...))
 	}
 	return out
 }
@@ -122,7 +122,7 @@ func TestBoundsByWholePodsHold(t *testing.T) {
 			if gpus := rapid.IntRange(0, 4).Draw(t, "gpus"); gpus > 0 {
 				room = append(room, fmt.Sprintf("%s=%d", gpu, gpus))
 			}
-			types = append(types, machineType(fmt.Sprintf("type-%d", i), rapid.Float64Range(0.1, 1).Draw(t, "price"), room...))
+			types = append(types, typeOf(fmt.Sprintf("type-%d", i), rapid.Float64Range(0.1, 1).Draw(t, "price"), room...))
 		}
 		var list []*corev1.Pod
 		for i := range rapid.IntRange(1, 6).Draw(t, "kinds") {

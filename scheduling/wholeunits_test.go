@@ -52,7 +52,7 @@ func TestBoundCountsWholeUnits(t *testing.T) {
 func halfCores() *scheduling.Snapshot {
 	var types []*cloudprovider.InstanceType
 	for cores := 1; cores <= 8; cores++ {
-		types = append(types, machineType(fmt.Sprintf("type-%d", cores), 0.1*float64(cores), fmt.Sprintf("cpu=%dm", 1000*cores-100), fmt.Sprintf("memory=%dGi", 4*cores)))
+		types = append(types, typeOf(fmt.Sprintf("type-%d", cores), 0.1*float64(cores), fmt.Sprintf("cpu=%dm", 1000*cores-100), fmt.Sprintf("memory=%dGi", 4*cores)))
 	}
 	var list []*corev1.Pod
 	for i, cpu := range []string{"20m", "500m", "1", "1500m"} {

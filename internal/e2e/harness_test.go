@@ -141,24 +141,24 @@ func TestKubeletsThatDisappoint(t *testing.T) {
 		launch(t, cluster, "in-"+zone, zone)
 	}
 	welcome(t, cluster, 2)
-	machines := cluster.Cloud.Instances()
-	if len(machines) != 3 || len(cluster.Kubelets.Running()) != 3 {
-		t.Errorf("there are %d instances and %d kubelets, want 3", len(machines), len(cluster.Kubelets.Running()))
+	instances := cluster.Cloud.Instances()
+	if len(instances) != 3 || len(cluster.Kubelets.Running()) != 3 {
+		t.Errorf("there are %d instances and %d kubelets, want 3", len(instances), len(cluster.Kubelets.Running()))
 	}
-	for _, machine := range machines {
-		node := cluster.Node(machine.NodeName)
-		if machine.Offering.Zone == zoneA {
+	for _, instance := range instances {
+		node := cluster.Node(instance.NodeName)
+		if instance.Offering.Zone == zoneA {
 			if node != nil {
 				t.Errorf("an instance that never registers has a node")
 			}
 			continue
 		}
-		want := machine.Allocatable.Memory().DeepCopy()
-		if machine.Offering.Zone == zoneC {
+		want := instance.Allocatable.Memory().DeepCopy()
+		if instance.Offering.Zone == zoneC {
 			want.Sub(less[corev1.ResourceMemory])
 		}
 		if got := node.Status.Allocatable.Memory(); got.Cmp(want) != 0 {
-			t.Errorf("in %s a node has %s of memory, want %s", machine.Offering.Zone, got, &want)
+			t.Errorf("in %s a node has %s of memory, want %s", instance.Offering.Zone, got, &want)
 		}
 	}
 }

@@ -262,16 +262,16 @@ func (k *killing) resting() harness.Condition {
 	return func() (bool, string) {
 		settled, seen := k.cluster.Settled(-1)()
 		run, pods := k.run(k.web)
-		var machines []string
+		var instances []string
 		for _, i := range k.cluster.Cloud.Instances() {
-			machines = append(machines, i.ProviderID)
+			instances = append(instances, i.ProviderID)
 		}
 		marked := 0
 		for _, n := range givenUpNow(k.cluster) {
 			marked += n
 		}
-		if now := time.Now(); !settled || !run || marked > 0 || !slices.Equal(machines, last) || since.IsZero() {
-			last, since = machines, now
+		if now := time.Now(); !settled || !run || marked > 0 || !slices.Equal(instances, last) || since.IsZero() {
+			last, since = instances, now
 		}
 		return time.Since(since) > k.rests, fmt.Sprintf("%s; %s; %d nodes given up", seen, pods, marked)
 	}
@@ -300,20 +300,20 @@ func (k *killing) nothingLeft() {
 			k.t.Errorf("node %s has taints %v", node.Name, node.Spec.Taints)
 		}
 	}
-	machines := map[types.UID]int{}
+	instances := map[types.UID]int{}
 	for _, i := range k.cluster.Cloud.Instances() {
-		machines[types.UID(i.Tags[fake.TagNodeClaimUID])]++
+		instances[types.UID(i.Tags[fake.TagNodeClaimUID])]++
 	}
 	for _, claim := range claimsOf(k.t, k.cluster) {
 		if claim.DeletionTimestamp != nil || claim.Conditions().IsTrue(v1.ConditionDisruptionReason) || claim.Annotations[v1.DisruptionCommandAnnotationKey] != "" {
 			k.t.Errorf("nodeclaim %s bears what is left of a command: %v, %+v", claim.Name, claim.Annotations, claim.Status.Conditions)
 		}
-		if machines[claim.UID] != 1 {
-			k.t.Errorf("nodeclaim %s has %d instances", claim.Name, machines[claim.UID])
+		if instances[claim.UID] != 1 {
+			k.t.Errorf("nodeclaim %s has %d instances", claim.Name, instances[claim.UID])
 		}
-		delete(machines, claim.UID)
+		delete(instances, claim.UID)
 	}
-	for uid := range machines {
+	for uid := range instances {
 		k.t.Errorf("an instance of nodeclaim %s is left, which is not there", uid)
 	}
 }
@@ -333,8 +333,8 @@ func (k *killing) compare() {
 	if most := k.nodes + k.lone; is.launched > most {
 		k.t.Errorf("%d instances were launched, want no more than %d", is.launched, most)
 	}
-	if most := k.nodes + killsBudget; k.seen[0].machines > k.nodes || k.seen[1].machines > most {
-		k.t.Errorf("there were %d instances at one time while the fleet came up, and %d later; want no more than %d and %d", k.seen[0].machines, k.seen[1].machines, k.nodes, most)
+	if most := k.nodes + killsBudget; k.seen[0].instances > k.nodes || k.seen[1].instances > most {
+		k.t.Errorf("there were %d instances at one time while the fleet came up, and %d later; want no more than %d and %d", k.seen[0].instances, k.seen[1].instances, k.nodes, most)
 	}
 	if 3*k.idle > k.kills {
 		k.t.Errorf("%d of %d kills fell into idleness", k.idle, k.kills)
@@ -416,14 +416,14 @@ type sights struct {
 	mu sync.Mutex
 	// instances that were not told to end, of which upcoming had no node yet that was initialised; of a pool the nodes that were given
 	// up, of a deployment the pods that did not run.
-	machines, upcoming, disrupted, away int
+	instances, upcoming, disrupted, away int
 }
 
 // String is for a log.
 func (s *sights) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return fmt.Sprintf("at one time at most %d instances, %d of them on their way, %d nodes of a pool given up, %d pods of a deployment away", s.machines, s.upcoming, s.disrupted, s.away)
+	return fmt.Sprintf("at one time at most %d instances, %d of them on their way, %d nodes of a pool given up, %d pods of a deployment away", s.instances, s.upcoming, s.disrupted, s.away)
 }
 
 // watch looks at the cluster until it is stopped. In consolidation budgets have to hold.
@@ -453,12 +453,12 @@ func (k *killing) look(into *sights, consolidation bool) {
 	for _, node := range k.cluster.Nodes() {
 		ready[node.Spec.ProviderID] = node.Labels[v1.NodeInitializedLabelKey] == "true"
 	}
-	machines, upcoming := 0, 0
+	instances, upcoming := 0, 0
 	for _, i := range k.cluster.Cloud.Instances() {
 		if i.Phase != fake.Pending && i.Phase != fake.Running {
 			continue
 		}
-		machines++
+		instances++
 		if !ready[i.ProviderID] {
 			upcoming++
 		}
@@ -482,6 +482,6 @@ func (k *killing) look(into *sights, consolidation bool) {
 	if consolidation && away > killsBudget && away > into.away {
 		k.t.Errorf("%d pods of a deployment are away at one time, their budget is %d", away, killsBudget)
 	}
-	into.machines, into.upcoming = max(into.machines, machines), max(into.upcoming, upcoming)
+	into.instances, into.upcoming = max(into.instances, instances), max(into.upcoming, upcoming)
 	into.disrupted, into.away = max(into.disrupted, disrupted), max(into.away, away)
 }

@@ -353,8 +353,8 @@ func TestKilledInMidLaunch(t *testing.T) {
 			cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 12))
 			cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(4))
 			bought := map[string]int{}
-			for _, machine := range cluster.Cloud.Instances() {
-				bought[machine.Tags[fake.TagNodeClaimUID]]++
+			for _, instance := range cluster.Cloud.Instances() {
+				bought[instance.Tags[fake.TagNodeClaimUID]]++
 			}
 			for uid, n := range bought {
 				if n != 1 {
@@ -487,13 +487,13 @@ func TestFinalizers(t *testing.T) {
 	cluster.Eventually("the node is gone", patience, func() (bool, string) {
 		if cluster.Node(node.Name) == nil {
 			// Asked for after the node was seen to be gone: hooks of the cloud are called when others may know already.
-			if machine, there := cluster.Cloud.Instance(node.Spec.ProviderID); there {
-				t.Errorf("the node is removed and its instance is %s", machine.Phase)
+			if instance, there := cluster.Cloud.Instance(node.Spec.ProviderID); there {
+				t.Errorf("the node is removed and its instance is %s", instance.Phase)
 			}
 			return true, ""
 		}
-		for _, machine := range cluster.Cloud.Instances() {
-			if machine.NodeName == node.Name && machine.Phase != fake.Running {
+		for _, instance := range cluster.Cloud.Instances() {
+			if instance.NodeName == node.Name && instance.Phase != fake.Running {
 				for _, pod := range podsNow(t, cluster) { // read after the instance's end was seen, and not from a watch, which may be late
 					if before[pod.UID] {
 						t.Errorf("the instance was ended while pod %s was on it", pod.Name)
@@ -505,9 +505,9 @@ func TestFinalizers(t *testing.T) {
 	})
 	cluster.Eventually("the pods run elsewhere", patience, cluster.PodsRun("slow", 2))
 	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
-	for _, machine := range cluster.Cloud.Instances() {
-		if machine.NodeName == node.Name {
-			t.Errorf("instance %s of the deleted node is %s", machine.ProviderID, machine.Phase)
+	for _, instance := range cluster.Cloud.Instances() {
+		if instance.NodeName == node.Name {
+			t.Errorf("instance %s of the deleted node is %s", instance.ProviderID, instance.Phase)
 		}
 	}
 }

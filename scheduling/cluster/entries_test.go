@@ -22,7 +22,7 @@ func synced(t *testing.T) *cluster.State {
 	return state
 }
 
-// PRV-020: of several objects with one provider ID the one that is not being deleted speaks for the machine, else the newest, else
+// PRV-020: of several objects with one provider ID the one that is not being deleted speaks for the node, else the newest, else
 // the last by name; in whatever order they came. The others are left out and say for whom.
 func TestWhoSpeaksForANode(t *testing.T) {
 	made := func(name string, age time.Duration, deleting bool) *v1.NodeClaim {
@@ -46,7 +46,7 @@ func TestWhoSpeaksForANode(t *testing.T) {
 			}
 			view := state.Snapshot(query())
 			if len(view.Nodes) != 1 || view.Nodes[0].Claim.Name != c.speaks.Name {
-				t.Errorf("%s: machines %+v, want one of claim %s", name, view.Nodes, c.speaks.Name)
+				t.Errorf("%s: nodes %+v, want one of claim %s", name, view.Nodes, c.speaks.Name)
 			}
 			if len(view.LeftOut) != 1 || view.LeftOut[0].Code != cluster.LeftOutSameProviderID || view.LeftOut[0].Object.Name != c.other.Name {
 				t.Errorf("%s: left out %v, want %s", name, view.LeftOut, c.other.Name)
@@ -55,7 +55,7 @@ func TestWhoSpeaksForANode(t *testing.T) {
 	}
 }
 
-// PRV-027: the revision moves when a machine is initialised, and stays when nothing of what consolidation asks about has changed.
+// PRV-027: the revision moves when a node is initialised, and stays when nothing of what consolidation asks about has changed.
 func TestRevisionMovesWithInitialization(t *testing.T) {
 	state := synced(t)
 	claim, node := claimAndNode("a")
@@ -98,7 +98,7 @@ func TestDaemonPodsAreNoPodEvents(t *testing.T) {
 }
 
 // API-009, API-011, API-220, API-262: a Machine and a NodeClaim of one name, of a Provisioner and a NodePool of one name, are two
-// machines of two pools, each with facts of its own.
+// nodes of two pools, each with facts of its own.
 func TestTwoGenerationsUnderOneName(t *testing.T) {
 	state := synced(t)
 	later := build.Claim("web-1", build.UID("later"), build.OfPool("web"))
@@ -111,10 +111,10 @@ func TestTwoGenerationsUnderOneName(t *testing.T) {
 		t.Fatal("the Machine is not found")
 	}
 	if m := state.Node("web-1"); m == nil || m.Claim.UID != "later" || m.Marked || m.Pool != v1.NewPoolKey("web") {
-		t.Errorf("the NodeClaim's machine is %+v", m)
+		t.Errorf("the NodeClaim's node is %+v", m)
 	}
 	if m := state.Node("v1alpha5/web-1"); m == nil || m.Claim.UID != "first" || !m.Marked || m.Pool != (v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: "web"}) {
-		t.Errorf("the Machine's machine is %+v", m)
+		t.Errorf("the Machine's node is %+v", m)
 	}
 	if n := len(state.NodePools()); n != 2 {
 		t.Errorf("%d pools, want 2", n)

@@ -87,7 +87,7 @@ func meta(t *rapid.T, name string) metav1.ObjectMeta {
 	return m
 }
 
-// Names are few, so that all that can clash does: machines share provider IDs, claims bear the names of nodes, pods are bound
+// Names are few, so that all that can clash does: nodes share provider IDs, claims bear the names of nodes, pods are bound
 // to nodes that are not there.
 func anyName(t *rapid.T) string       { return oneOf(t, "name", "n0", "n1", "n2", "n3") }
 func anyProviderID(t *rapid.T) string { return oneOf(t, "provider ID", "", "p0", "p1", "p2", "p2") }
@@ -281,7 +281,7 @@ func TestViewIsThatOfTheObjects(t *testing.T) {
 	})
 }
 
-// Marks and nominations stay with their machine through everything but its end.
+// Marks and nominations stay with their node through everything but its end.
 func TestNotesStayWithTheirNode(t *testing.T) {
 	seeded.Check(t, func(r *rapid.T) {
 		api, live := newServer(), newState(r)
@@ -305,10 +305,10 @@ func TestNotesStayWithTheirNode(t *testing.T) {
 		apply(r, scratch, api.all(r)...)
 		for _, m := range view.Nodes {
 			if m.Marked && !scratch.Mark(m.Name) || !m.NominatedUntil.IsZero() && !scratch.Nominate(m.Name, m.NominatedUntil) {
-				r.Fatalf("there is no machine %s", m.Name)
+				r.Fatalf("there is no node %s", m.Name)
 			}
 			if one := live.Node(m.Name); one == nil || one.Name != m.Name {
-				r.Fatalf("machine %s is not found by its name: %v", m.Name, one)
+				r.Fatalf("node %s is not found by its name: %v", m.Name, one)
 			}
 		}
 		sameView(r, view, scratch.Snapshot(query()))

@@ -58,7 +58,7 @@ func TestInFlightClaimsAreRoom(t *testing.T) {
 	}
 	plan, err := model.Solve(t.Context(), scheduling.Query{})
 	if err != nil || len(plan.NewNodes) != 0 || len(plan.Existing) != 1 || plan.Existing[0].Name != "new" {
-		t.Errorf("the pod is planned a second machine: %+v %v", plan, err)
+		t.Errorf("the pod is planned a second node: %+v %v", plan, err)
 	}
 	got, least := view.Snapshot.Nodes[0].Claim.Status.Allocatable[corev1.ResourceCPU], types[1].Allocatable()[corev1.ResourceCPU]
 	if other := types[2].Allocatable()[corev1.ResourceCPU]; other.Cmp(least) < 0 {
@@ -80,7 +80,7 @@ func TestInFlightClaimsAreRoom(t *testing.T) {
 	}
 }
 
-// claimAndNode is a registered and initialised machine with a claim.
+// claimAndNode is a registered and initialised node with a claim.
 func claimAndNode(name string) (*v1.NodeClaim, *corev1.Node) {
 	id, pool := build.ProviderID(name), build.OfPool("p")
 	node := build.Node(name, build.UID(name), id, pool, build.Initialized(time.Time{}), build.CPU("4"))
@@ -104,7 +104,7 @@ func TestPoolsWithoutKeys(t *testing.T) {
 	}
 }
 
-// PRV-020, PRV-021: one machine for a Node and its claim, in the phase that their labels say.
+// PRV-020, PRV-021: one node for a Node and its claim, in the phase that their labels say.
 func TestPhases(t *testing.T) {
 	claim, node := claimAndNode("a")
 	for want, change := range map[cluster.Phase]func(*corev1.Node){
@@ -127,7 +127,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// PRV-023, PRV-024, PRV-026, PRV-027, PRV-083: what is noted of a machine, and what it changes.
+// PRV-023, PRV-024, PRV-026, PRV-027, PRV-083: what is noted of a node, and what it changes.
 func TestNotes(t *testing.T) {
 	state, err := cluster.New(cluster.Options{Kinds: []cluster.Kind{}})
 	if err != nil {
@@ -146,7 +146,7 @@ func TestNotes(t *testing.T) {
 		t.Errorf("a pod was bound: revision %d, then %d; pod event %v", before.Revision, bound.Revision, bound.Nodes[0].LastPodEvent)
 	}
 	if !state.Nominate("a-claim", noon.Add(20*time.Second)) || !state.Mark("a") || state.Mark("nobody") {
-		t.Error("the machine is not found by its names, or one is that is not there")
+		t.Error("the node is not found by its names, or one is that is not there")
 	}
 	marked := state.Snapshot(query())
 	m := &marked.Nodes[0]
@@ -184,8 +184,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// PRV-026, DIS-005: a machine that was ordered for pods is nominated for them once it is initialised, however long that took, and
-// for the longest of the windows it was given. Its claim, and the node that joins, are one machine in that.
+// PRV-026, DIS-005: a node that was ordered for pods is nominated for them once it is initialised, however long that took, and
+// for the longest of the windows it was given. Its claim, and the node that joins, are one node in that.
 func TestNominationOfANewNode(t *testing.T) {
 	state := newState(t)
 	claim, node := claimAndNode("a")

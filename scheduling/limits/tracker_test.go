@@ -127,7 +127,7 @@ func TestParallelReservations(t *testing.T) {
 	}
 }
 
-// API-295, API-436, API-447: a pool of the first generation launches nothing more once its live machines use up a limit, even of what
+// API-295, API-436, API-447: a pool of the first generation launches nothing more once its live nodes use up a limit, even of what
 // the node has none; nodes that are planned together may reach it, a limit of which nothing is used closes nothing, and
 // pools of later generations go on.
 func TestReachedLimitOfFirstGeneration(t *testing.T) {
@@ -175,12 +175,12 @@ func TestReachedLimitOfFirstGeneration(t *testing.T) {
 // if and only if that sum stays within the limits, and the pool is not closed for having reached one.
 func TestBooksBalance(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
-		type machine struct {
+		type node struct {
 			pool  v1.PoolKey
 			phase limits.Phase
 			cpu   int64
 		}
-		l, model := limits.NewTracker(), map[string]machine{}
+		l, model := limits.NewTracker(), map[string]node{}
 		limit := map[v1.PoolKey]int64{}
 		used := func(pool v1.PoolKey) (cpu int64) {
 			for _, m := range model {
@@ -218,7 +218,7 @@ func TestBooksBalance(t *testing.T) {
 					t.Fatalf("reserve %d of %d (limit %t %d): %v", cpu, used(pool), limited, max, err)
 				}
 				if want {
-					model[id] = machine{pool, limits.Planned, cpu}
+					model[id] = node{pool, limits.Planned, cpu}
 				}
 			case 2, 3:
 				phase := limits.Phase(rapid.IntRange(int(limits.Planned), int(limits.Leaving)).Draw(t, "phase"))
@@ -227,7 +227,7 @@ func TestBooksBalance(t *testing.T) {
 					t.Fatalf("observe: %v", err)
 				}
 				if want {
-					model[id] = machine{pool, phase, cpu}
+					model[id] = node{pool, phase, cpu}
 				}
 			case 4:
 				l.Release(id)

@@ -150,7 +150,7 @@ func TestNodesAreCompleted(t *testing.T) {
 	}
 }
 
-// SCH-091, SCH-092: pods of machines that are going away.
+// SCH-091, SCH-092: pods of nodes that are going away.
 func TestPodsOfLeavingMachines(t *testing.T) {
 	const deleted = "deletionTimestamp: '2026-01-31T11:00:00Z'"
 	budget := func(name, spec string) string {

@@ -21,7 +21,7 @@ type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
 
-func newLedger() (*Tracker, *clock) {
+func newTracker() (*Tracker, *clock) {
 	c := &clock{now: time.Unix(1e9, 0)}
 	return New(Options{Now: c.Now}), c
 }
@@ -37,7 +37,7 @@ func ids(h *Hold) []string {
 
 // AWN-098, AWI-181: most addresses win, ties keep the class's order, unknown is none, one subnet a zone.
 func TestHoldChooses(t *testing.T) {
-	l, _ := newLedger()
+	l, _ := newTracker()
 	if got := ids(l.Hold(found, nil, 0)); !slices.Equal(got, []string{"a1", "b1", "c1"}) {
 		t.Errorf("without counts: %v, want the first of each zone", got)
 	}
@@ -56,7 +56,7 @@ func TestHoldChooses(t *testing.T) {
 // AWN-099, AWN-100, AWI-182, AWI-190: a launch is charged in advance; what it did not use comes back, what it used stays charged until EC2
 // has counted again (AWI-179).
 func TestHoldCharges(t *testing.T) {
-	l, _ := newLedger()
+	l, _ := newTracker()
 	l.Observe(map[string]int64{"a1": 100, "a2": 90, "b1": 50})
 	first := l.Hold(found, nil, 30)
 	second := l.Hold(found, nil, 30)
@@ -91,7 +91,7 @@ func TestHoldCharges(t *testing.T) {
 
 // AWN-100, AWI-191: a full subnet comes last.
 func TestExhausted(t *testing.T) {
-	l, _ := newLedger()
+	l, _ := newTracker()
 	l.Observe(map[string]int64{"a1": 100, "a2": 1})
 	l.Exhausted("a1")
 	if got := ids(l.Hold(found, []string{"a"}, 1)); !slices.Equal(got, []string{"a2"}) {
@@ -100,7 +100,7 @@ func TestExhausted(t *testing.T) {
 }
 
 func TestLifetime(t *testing.T) {
-	l, c := newLedger()
+	l, c := newTracker()
 	l.Observe(map[string]int64{"a1": 1, "a2": 100})
 	if got := l.Unknown(time.Minute, found); !slices.Equal(got, []string{"b1", "b2", "c1"}) {
 		t.Errorf("unknown are %v", got)
@@ -125,7 +125,7 @@ func TestLifetime(t *testing.T) {
 // Whatever the order of holds and settlements, nothing stays charged but the instances.
 func TestNothingLeaks(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
-		l, _ := newLedger()
+		l, _ := newTracker()
 		l.Observe(map[string]int64{"a1": 1000, "a2": 1000, "b1": 1000, "b2": 1000, "c1": 1000})
 		var holds []*Hold
 		var instances int64
@@ -158,7 +158,7 @@ func TestNothingLeaks(t *testing.T) {
 }
 
 func TestConcurrent(t *testing.T) {
-	l, _ := newLedger()
+	l, _ := newTracker()
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {
