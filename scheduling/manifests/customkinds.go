@@ -19,8 +19,8 @@ type WorkloadKind struct {
 	// Group and Kind identify the kind, for all of its versions.
 	Group, Kind string
 	// Parts are the kind's pod templates. Nil is for kinds whose pods this package computes, because a template and a count do not suffice:
-	// LeaderWorkerSet, SparkApplication, ScheduledSparkApplication and Service of Knative. Objects of other kinds without Parts are
-	// skipped.
+	// LeaderWorkerSet, SparkApplication, ScheduledSparkApplication, Service of Knative, RayCluster, RayJob and RayService. Objects of other
+	// kinds without Parts are skipped.
 	Parts []WorkloadPart
 }
 
@@ -38,12 +38,6 @@ type WorkloadPart struct {
 // Spark operator and Knative Serving. The slice is the caller's.
 func CommonWorkloadKinds() []WorkloadKind {
 	plain := []WorkloadPart{{Template: "spec.template", Counts: []string{"spec.replicas"}}}
-	ray := func(spec string) []WorkloadPart {
-		return []WorkloadPart{
-			{Template: spec + ".headGroupSpec.template"},
-			{List: spec + ".workerGroupSpecs", Template: "template", Counts: []string{"replicas"}},
-		}
-	}
 	return []WorkloadKind{
 		{Group: "argoproj.io", Kind: "Rollout", Parts: plain},
 		{Group: "apps.kruise.io", Kind: "CloneSet", Parts: plain},
@@ -51,9 +45,9 @@ func CommonWorkloadKinds() []WorkloadKind {
 		{Group: "jobset.x-k8s.io", Kind: "JobSet", Parts: []WorkloadPart{
 			{List: "spec.replicatedJobs", Template: "template.spec.template", Counts: []string{"replicas", "template.spec.parallelism"}},
 		}},
-		{Group: "ray.io", Kind: "RayCluster", Parts: ray("spec")},
-		{Group: "ray.io", Kind: "RayJob", Parts: ray("spec.rayClusterSpec")},
-		{Group: "ray.io", Kind: "RayService", Parts: ray("spec.rayClusterConfig")},
+		{Group: "ray.io", Kind: "RayCluster"},
+		{Group: "ray.io", Kind: "RayJob"},
+		{Group: "ray.io", Kind: "RayService"},
 		{Group: "leaderworkerset.x-k8s.io", Kind: "LeaderWorkerSet"},
 		{Group: "sparkoperator.k8s.io", Kind: "SparkApplication"},
 		{Group: "sparkoperator.k8s.io", Kind: "ScheduledSparkApplication"},

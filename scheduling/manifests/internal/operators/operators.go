@@ -1,5 +1,5 @@
 // Package operators computes which pods the controllers of other projects make of their objects, for kinds where a pod template and a count
-// do not suffice: LeaderWorkerSets, SparkApplications and Services of Knative.
+// do not suffice: LeaderWorkerSets, SparkApplications, Services of Knative, and the kinds of KubeRay.
 //
 // Stability: internal.
 package operators
@@ -30,6 +30,9 @@ func readers() map[Kind]reader {
 		{"sparkoperator.k8s.io", "SparkApplication"}:          readSparkApplication,
 		{"sparkoperator.k8s.io", "ScheduledSparkApplication"}: readScheduledSparkApplication,
 		{"serving.knative.dev", "Service"}:                    readKnativeService,
+		{"ray.io", "RayCluster"}:                              readRayCluster,
+		{"ray.io", "RayJob"}:                                  readRayJob,
+		{"ray.io", "RayService"}:                              readRayService,
 	}
 }
 

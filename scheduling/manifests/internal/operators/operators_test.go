@@ -37,6 +37,9 @@ var (
 	spark     = Kind{"sparkoperator.k8s.io", "SparkApplication"}
 	scheduled = Kind{"sparkoperator.k8s.io", "ScheduledSparkApplication"}
 	knative   = Kind{"serving.knative.dev", "Service"}
+	ray       = Kind{"ray.io", "RayCluster"}
+	rayJob    = Kind{"ray.io", "RayJob"}
+	rayServes = Kind{"ray.io", "RayService"}
 )
 
 func read(t *testing.T, kind Kind, text string) *Object {
@@ -244,6 +247,10 @@ func TestRefusals(t *testing.T) {
 		{spark, "spec: {dynamicAllocation: {enabled: true, minExecutors: -1}}", "spec.dynamicAllocation.minExecutors", false},
 		{scheduled, "spec: {template: {driver: {memory: x}}}", "spec.template.driver.memory", false},
 		{knative, "spec: {}", "spec.template", false},
+		{ray, "spec: {workerGroupSpecs: [{template: {}, replicas: -1}]}", "spec.workerGroupSpecs[0].replicas", false},
+		{ray, "spec: {workerGroupSpecs: [{template: {}, numOfHosts: 0}]}", "spec.workerGroupSpecs[0].numOfHosts", false},
+		{rayJob, "spec: {rayClusterSpec: {workerGroupSpecs: [{template: {}, numOfHosts: two}]}}", "spec.rayClusterSpec.workerGroupSpecs[0].numOfHosts", true},
+		{rayServes, "spec: {rayClusterConfig: {headGroupSpec: {template: {spec: {containers: 1}}}}}", "spec.rayClusterConfig.headGroupSpec.template.spec.containers", true},
 		{knative, "spec: {template: {metadata: {annotations: {autoscaling.knative.dev/min-scale: many}}}}", "spec.template.metadata.annotations[autoscaling.knative.dev/min-scale]", false},
 		{knative, `spec: {template: {metadata: {annotations: {queue.sidecar.serving.knative.dev/cpu-resource-request: "1e-999999999"}}}}`, "spec.template.metadata.annotations[queue.sidecar.serving.knative.dev/cpu-resource-request]", false},
 	} {
@@ -257,12 +264,13 @@ func TestRefusals(t *testing.T) {
 
 // Read returns an object or an error for any text, and its numbers are within bounds.
 func FuzzRead(f *testing.F) {
-	kinds := []Kind{lws, spark, scheduled, knative}
+	kinds := []Kind{lws, spark, scheduled, knative, ray, rayJob, rayServes}
 	for i, text := range []string{
 		`{"spec":{"replicas":3,"leaderWorkerTemplate":{"size":4,"workerTemplate":{"spec":{"containers":[{"name":"w"}]}}}}}`,
 		`{"spec":{"type":"Python","driver":{"cores":1,"memory":"512m"},"executor":{"instances":3,"coreRequest":"500m"},"dynamicAllocation":{"enabled":true,"maxExecutors":9}}}`,
 		`{"spec":{"schedule":"@hourly","template":{"type":"Scala","sparkConf":{"spark.executor.memory":"3g"}}}}`,
 		`{"spec":{"template":{"metadata":{"annotations":{"autoscaling.knative.dev/min-scale":"2"}},"spec":{"containers":[{}]}}}}`,
+		`{"spec":{"headGroupSpec":{"template":{"spec":{"containers":[{}]}}},"workerGroupSpecs":[{"replicas":2,"numOfHosts":4,"template":{}}]}}`,
 	} {
 		f.Add(byte(i), []byte(text))
 	}

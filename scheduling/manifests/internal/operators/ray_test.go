@@ -1,0 +1,52 @@
+package operators
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	rayHead    = "headGroupSpec: {template: {spec: {containers: [{name: h, image: ray, resources: {requests: {cpu: 1, memory: 2Gi}}}]}}}"
+	rayWorkers = "template: {spec: {containers: [{name: w, image: ray, resources: {requests: {cpu: 4}}}]}}"
+)
+
+// All kinds of KubeRay have the pods of their RayClusterSpec: the head, and the workers of each group.
+func TestRayWorkerGroups(t *testing.T) {
+	for name, c := range map[string]struct {
+		groups string
+		want   []summary
+	}{
+		"one host":                  {"{replicas: 2, " + rayWorkers + "}", []summary{{".template", ".replicas", 2, 1, nil, map[string]string{"w": "4 0"}}}},
+		"several hosts for replica": {"{replicas: 2, numOfHosts: 4, " + rayWorkers + "}", []summary{{".template", ".replicas", 2, 4, nil, map[string]string{"w": "4 0"}}}},
+		"no template":               {"{replicas: 2}", nil},
+	} {
+		for kind, path := range map[Kind]string{ray: "spec", rayServes: "spec.rayClusterConfig", rayJob: "spec.rayClusterSpec"} {
+			text := rayHead + ", workerGroupSpecs: [" + c.groups + "]"
+			if field := strings.TrimPrefix(path, "spec."); field != path {
+				text = field + ": {" + text + "}"
+			}
+			want := []summary{{path + ".headGroupSpec.template", path + ".headGroupSpec", 1, 1, nil, map[string]string{"h": "1 2Gi"}}}
+			for _, s := range c.want {
+				s.Path, s.CountPath = path+".workerGroupSpecs[0]"+s.Path, path+".workerGroupSpecs[0]"+s.CountPath
+				want = append(want, s)
+			}
+			if diff := cmp.Diff(want, summaries(read(t, kind, "spec: {"+text+"}"))); diff != "" {
+				t.Errorf("%s of %s (-want +got):\n%s", name, kind.Kind, diff)
+			}
+		}
+	}
+}
+
+func TestSuspendedRay(t *testing.T) {
+	for kind, field := range map[Kind]string{ray: "", rayServes: "rayClusterConfig: ", rayJob: "rayClusterSpec: "} {
+		spec := rayHead
+		if field != "" {
+			spec = field + "{" + rayHead + "}"
+		}
+		if object := read(t, kind, "spec: {suspend: true, "+spec+"}"); object.Suspended != "spec.suspend" || len(object.Templates) == 0 {
+			t.Errorf("%s: %+v", kind.Kind, object)
+		}
+	}
+}
