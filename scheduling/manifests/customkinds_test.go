@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -155,6 +156,35 @@ func TestWorkloadsOfOperatorsInACopy(t *testing.T) {
 		result := loadAll(t, Options{Workloads: CommonWorkloadKinds()}, Source{Name: "x", Data: []byte(c.text)})
 		if got := len(result.Snapshot.Pods); got != c.want {
 			t.Errorf("%s: %d pods, want %d", name, got, c.want)
+		}
+	}
+}
+
+// The range of a Ray cluster is the sum of the ranges of its worker groups. A group counts in pods, of which a replica may have several.
+func TestRangeOfRayCluster(t *testing.T) {
+	group := func(fields string) string {
+		return "{" + fields + ", template: {spec: {containers: [{name: w, resources: {requests: {cpu: 4}}}]}}}"
+	}
+	cluster := func(groups ...string) string {
+		return `{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: r}, spec: {enableInTreeAutoscaling: true, headGroupSpec: {template: {spec: {containers: [{name: h}]}}}, workerGroupSpecs: [` + strings.Join(groups, ", ") + `]}}`
+	}
+	hosts, small, free := group("replicas: 2, minReplicas: 1, maxReplicas: 3, numOfHosts: 4"), group("maxReplicas: 5"), group("replicas: 1, minReplicas: 1")
+	for name, c := range map[string]struct {
+		text string
+		how  Autoscaling
+		pods int
+		want ScaledWorkload
+	}{
+		"current":               {cluster(hosts, small), "", 9, ScaledWorkload{Min: 4, Max: 17, Planned: 8}},
+		"least":                 {cluster(hosts, small), AutoscalingMin, 5, ScaledWorkload{Min: 4, Max: 17, Planned: 4}},
+		"most":                  {cluster(hosts, small), AutoscalingMax, 18, ScaledWorkload{Min: 4, Max: 17, Planned: 17}},
+		"one without a bound":   {cluster(hosts, free), AutoscalingMax, 14, ScaledWorkload{Min: 5, Max: 13, Planned: 13, Unbounded: true}},
+		"first without a bound": {cluster(free, hosts), "", 10, ScaledWorkload{Min: 5, Max: 13, Planned: 9, Unbounded: true}},
+	} {
+		result := loadAll(t, Options{Workloads: CommonWorkloadKinds(), Autoscaling: c.how}, Source{Name: "x", Data: []byte(c.text)})
+		c.want.Kind, c.want.Namespace, c.want.Name, c.want.Scaler = "RayCluster", "default", "r", "Ray"
+		if diff := cmp.Diff([]ScaledWorkload{c.want}, result.Scaled); diff != "" || len(result.Snapshot.Pods) != c.pods {
+			t.Errorf("%s: %d pods, want %d (-want +got):\n%s", name, len(result.Snapshot.Pods), c.pods, diff)
 		}
 	}
 }

@@ -385,6 +385,7 @@ func (l *loader) noteScaled(w ScaledWorkload) {
 	if n := len(l.scaled); n > 0 {
 		if last := &l.scaled[n-1]; last.Kind == w.Kind && last.Namespace == w.Namespace && last.Name == w.Name {
 			last.Min, last.Max, last.Planned = last.Min+w.Min, last.Max+w.Max, last.Planned+w.Planned
+			last.Unbounded = last.Unbounded || w.Unbounded
 			return
 		}
 	}

@@ -248,6 +248,7 @@ func TestRefusals(t *testing.T) {
 		{scheduled, "spec: {template: {driver: {memory: x}}}", "spec.template.driver.memory", false},
 		{knative, "spec: {}", "spec.template", false},
 		{ray, "spec: {workerGroupSpecs: [{template: {}, replicas: -1}]}", "spec.workerGroupSpecs[0].replicas", false},
+		{ray, "spec: {workerGroupSpecs: [{template: {}, minReplicas: 3, maxReplicas: 2}]}", "spec.workerGroupSpecs[0].maxReplicas", false},
 		{ray, "spec: {workerGroupSpecs: [{template: {}, numOfHosts: 0}]}", "spec.workerGroupSpecs[0].numOfHosts", false},
 		{rayJob, "spec: {rayClusterSpec: {workerGroupSpecs: [{template: {}, numOfHosts: two}]}}", "spec.rayClusterSpec.workerGroupSpecs[0].numOfHosts", true},
 		{rayServes, "spec: {rayClusterConfig: {headGroupSpec: {template: {spec: {containers: 1}}}}}", "spec.rayClusterConfig.headGroupSpec.template.spec.containers", true},

@@ -2,6 +2,7 @@ package operators
 
 import (
 	"fmt"
+	"math"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -11,14 +12,18 @@ type rayCluster struct {
 	HeadGroupSpec struct {
 		Template *corev1.PodTemplateSpec `json:"template"`
 	} `json:"headGroupSpec"`
-	WorkerGroupSpecs []rayGroup `json:"workerGroupSpecs"`
+	WorkerGroupSpecs        []rayGroup `json:"workerGroupSpecs"`
+	EnableInTreeAutoscaling bool       `json:"enableInTreeAutoscaling"`
 }
 
 // rayGroup has the fields of a worker group.
 type rayGroup struct {
-	Template   *corev1.PodTemplateSpec `json:"template"`
-	Replicas   *int32                  `json:"replicas"`
-	NumOfHosts *int32                  `json:"numOfHosts"`
+	Template    *corev1.PodTemplateSpec `json:"template"`
+	Replicas    *int32                  `json:"replicas"`
+	MinReplicas *int32                  `json:"minReplicas"`
+	MaxReplicas *int32                  `json:"maxReplicas"`
+	NumOfHosts  *int32                  `json:"numOfHosts"`
+	Suspend     bool                    `json:"suspend"`
 }
 
 // readRayCluster returns the pods of a RayCluster.
@@ -77,7 +82,7 @@ func (c *rayCluster) object(path string, suspended bool) (*Object, error) {
 		if group.Template == nil {
 			continue
 		}
-		workers, err := group.workers(fmt.Sprintf("%s.workerGroupSpecs[%d]", path, i))
+		workers, err := group.workers(fmt.Sprintf("%s.workerGroupSpecs[%d]", path, i), c.EnableInTreeAutoscaling)
 		if err != nil {
 			return nil, err
 		}
@@ -86,18 +91,42 @@ func (c *rayCluster) object(path string, suspended bool) (*Object, error) {
 	return object, nil
 }
 
-// workers returns the pods of a group. A replica of a group has one pod on each of its hosts.
-func (g *rayGroup) workers(path string) (Template, error) {
-	t := Template{Path: path + ".template", CountPath: path + ".replicas", Pod: g.Template}
-	var err error
-	if t.Replicas, err = count(g.Replicas, 1, t.CountPath); err != nil {
-		return t, err
+// workers returns the pods of a group. A replica of a group has one pod on each of its hosts. The number of replicas is that of
+// GetWorkerGroupDesiredReplicas of KubeRay.
+func (g *rayGroup) workers(path string, autoscaling bool) (Template, error) {
+	t := Template{Path: path + ".template", CountPath: path + ".replicas", Pod: g.Template, PerReplica: 1}
+	var replicas, least, most int
+	for _, field := range []struct {
+		name    string
+		given   *int32
+		missing int
+		into    *int
+	}{
+		{".replicas", g.Replicas, 0, &replicas}, {".minReplicas", g.MinReplicas, 0, &least}, {".maxReplicas", g.MaxReplicas, math.MaxInt32, &most},
+		{".numOfHosts", g.NumOfHosts, 1, &t.PerReplica},
+	} {
+		var err error
+		if *field.into, err = count(field.given, field.missing, path+field.name); err != nil {
+			return t, err
+		}
 	}
-	if t.PerReplica, err = count(g.NumOfHosts, 1, path+".numOfHosts"); err != nil {
-		return t, err
-	}
-	if t.PerReplica == 0 {
+	switch {
+	case t.PerReplica == 0:
 		return t, &FieldError{Path: path + ".numOfHosts", Rule: "must be at least 1: a replica has one pod on each host"}
+	case least > most:
+		return t, &FieldError{Path: path + ".maxReplicas", Rule: fmt.Sprintf("must be at least minReplicas, which is %d", least)}
+	case g.Suspend:
+		t.CountPath = path + ".suspend"
+		return t, nil
+	case replicas < least:
+		t.Replicas, t.CountPath = least, path+".minReplicas"
+	case replicas > most:
+		t.Replicas, t.CountPath = most, path+".maxReplicas"
+	default:
+		t.Replicas = replicas
+	}
+	if autoscaling {
+		t.Scale = &Scale{By: "Ray", Min: least, Max: most, Unbounded: most == math.MaxInt32}
 	}
 	return t, nil
 }

@@ -21,6 +21,12 @@ func TestRayWorkerGroups(t *testing.T) {
 		"one host":                  {"{replicas: 2, " + rayWorkers + "}", []summary{{".template", ".replicas", 2, 1, nil, map[string]string{"w": "4 0"}}}},
 		"several hosts for replica": {"{replicas: 2, numOfHosts: 4, " + rayWorkers + "}", []summary{{".template", ".replicas", 2, 4, nil, map[string]string{"w": "4 0"}}}},
 		"no template":               {"{replicas: 2}", nil},
+		"no replicas":               {"{" + rayWorkers + "}", []summary{{".template", ".replicas", 0, 1, nil, map[string]string{"w": "4 0"}}}},
+		"only a minimum":            {"{minReplicas: 3, " + rayWorkers + "}", []summary{{".template", ".minReplicas", 3, 1, nil, map[string]string{"w": "4 0"}}}},
+		"below the minimum":         {"{replicas: 1, minReplicas: 3, maxReplicas: 5, numOfHosts: 2, " + rayWorkers + "}", []summary{{".template", ".minReplicas", 3, 2, nil, map[string]string{"w": "4 0"}}}},
+		"within bounds":             {"{replicas: 4, minReplicas: 3, maxReplicas: 5, " + rayWorkers + "}", []summary{{".template", ".replicas", 4, 1, nil, map[string]string{"w": "4 0"}}}},
+		"above the maximum":         {"{replicas: 9, minReplicas: 3, maxReplicas: 5, " + rayWorkers + "}", []summary{{".template", ".maxReplicas", 5, 1, nil, map[string]string{"w": "4 0"}}}},
+		"suspended":                 {"{suspend: true, replicas: 4, minReplicas: 3, " + rayWorkers + "}", []summary{{".template", ".suspend", 0, 1, nil, map[string]string{"w": "4 0"}}}},
 	} {
 		for kind, path := range map[Kind]string{ray: "spec", rayServes: "spec.rayClusterConfig", rayJob: "spec.rayClusterSpec"} {
 			text := rayHead + ", workerGroupSpecs: [" + c.groups + "]"
@@ -47,6 +53,25 @@ func TestSuspendedRay(t *testing.T) {
 		}
 		if object := read(t, kind, "spec: {suspend: true, "+spec+"}"); object.Suspended != "spec.suspend" || len(object.Templates) == 0 {
 			t.Errorf("%s: %+v", kind.Kind, object)
+		}
+	}
+}
+
+// The bounds of a group are a range only if Ray's autoscaler runs.
+func TestRangeOfRayWorkers(t *testing.T) {
+	for name, c := range map[string]struct {
+		group string
+		want  *Scale
+	}{
+		"bounds":            {"{replicas: 2, minReplicas: 1, maxReplicas: 5, " + rayWorkers + "}", &Scale{By: "Ray", Min: 1, Max: 5}},
+		"no maximum":        {"{replicas: 2, " + rayWorkers + "}", &Scale{By: "Ray", Max: 1<<31 - 1, Unbounded: true}},
+		"a suspended group": {"{suspend: true, minReplicas: 1, maxReplicas: 5, " + rayWorkers + "}", nil},
+	} {
+		for switched, want := range map[string]*Scale{"true": c.want, "false": nil} {
+			object := read(t, ray, "spec: {enableInTreeAutoscaling: "+switched+", "+rayHead+", workerGroupSpecs: ["+c.group+"]}")
+			if diff := cmp.Diff(want, object.Templates[1].Scale); diff != "" || object.Templates[0].Scale != nil {
+				t.Errorf("%s, autoscaling %s (-want +got):\n%s", name, switched, diff)
+			}
 		}
 	}
 }
