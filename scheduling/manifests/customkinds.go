@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -63,8 +64,8 @@ type customObject struct {
 	pods *operators.Object
 }
 
-// readCustom reads an object of a WorkloadKind. It returns false if the object has no pod template. An example is a Rollout that refers to
-// a Deployment.
+// readCustom reads an object of a WorkloadKind. It returns false if the object has no pod template, and does not refer to one of another
+// object.
 func (l *loader) readCustom(d document, wk *WorkloadKind) bool {
 	object := &customObject{}
 	if json.Unmarshal(d.text, object) != nil {
@@ -74,6 +75,9 @@ func (l *loader) readCustom(d document, wk *WorkloadKind) bool {
 	pods, err := operators.Read(d.groupKind.exported(), d.text)
 	if wk.Parts != nil || pods == nil && err == nil {
 		pods, err = l.templatesAt(d, wk)
+	}
+	if err == nil && len(pods.Templates) == 0 {
+		pods.Reference, err = operators.ReadReference(d.groupKind.exported(), d.text)
 	}
 	if err != nil {
 		var field *operators.FieldError
@@ -86,7 +90,7 @@ func (l *loader) readCustom(d document, wk *WorkloadKind) bool {
 		}
 		return true
 	}
-	if len(pods.Templates) == 0 && !pods.Ended {
+	if len(pods.Templates) == 0 && !pods.Ended && pods.Reference == nil {
 		return false
 	}
 	object.pods = pods
@@ -199,6 +203,17 @@ func (l *loader) addCustom(e entry[*customObject], owners *ownership, add func(w
 	if owners.hasMembers(keyOf(group, o.Kind, o)) || o.pods.Ended {
 		return
 	}
+	if ref := o.pods.Reference; ref != nil {
+		template := l.referenced(o.GetNamespace(), ref)
+		if template == nil {
+			l.leaveOutCustom(e, group)
+			return
+		}
+		w := newWorkload(e.origin, o.Kind, o.APIVersion, o, template)
+		w.count, w.countPath = ref.Replicas, ref.CountPath
+		add(w, 0)
+		return
+	}
 	list := o.workloads(e.origin)
 	if suspended := o.pods.Suspended != ""; l.suspended(list[0], o.pods.Suspended, &suspended) {
 		return
@@ -209,6 +224,55 @@ func (l *loader) addCustom(e entry[*customObject], owners *ownership, add func(w
 	for _, w := range list {
 		add(w, 0)
 	}
+}
+
+// referenced returns the pod template of the object that another object refers to, or nil if the input does not contain it.
+func (l *loader) referenced(namespace string, ref *operators.Reference) *corev1.PodTemplateSpec {
+	is := func(object metav1.Object) bool {
+		return object.GetNamespace() == namespace && object.GetName() == ref.Name
+	}
+	switch ref.Kind {
+	case kindDeployment:
+		if i := slices.IndexFunc(l.objects.deployments, func(e entry[*appsv1.Deployment]) bool { return is(e.object) }); i >= 0 {
+			return &l.objects.deployments[i].object.Spec.Template
+		}
+	case kindReplicaSet:
+		if i := slices.IndexFunc(l.objects.replicaSets, func(e entry[*appsv1.ReplicaSet]) bool { return is(e.object) }); i >= 0 {
+			return &l.objects.replicaSets[i].object.Spec.Template
+		}
+	case kindPodTemplate:
+		if i := slices.IndexFunc(l.objects.podTemplates, func(e entry[*corev1.PodTemplate]) bool { return is(e.object) }); i >= 0 {
+			return &l.objects.podTemplates[i].object.Template
+		}
+	}
+	return nil
+}
+
+// scaleDownReferenced sets spec.replicas of Deployments to 0 if the controller of an object that uses their pod template does so.
+func (l *loader) scaleDownReferenced() {
+	down := make(map[objectKey]bool)
+	for _, e := range l.objects.custom {
+		if ref := e.object.pods.Reference; ref != nil && ref.ScaleDown && ref.Kind == kindDeployment {
+			down[objectKey{groupKind{groupApps, kindDeployment}, e.object.GetNamespace(), ref.Name}] = true
+		}
+	}
+	for _, e := range l.objects.deployments {
+		if down[keyOf(groupApps, kindDeployment, e.object)] {
+			e.object.Spec.Replicas = new(int32)
+		}
+	}
+}
+
+// leaveOutCustom records that no pods are made of an object, because the input lacks the object with its pod template.
+func (l *loader) leaveOutCustom(e entry[*customObject], group string) {
+	name := groupKind{group, e.object.Kind}.String()
+	l.skipped[name]++
+	l.podMakers[name]++
+	ref := e.object.pods.Reference
+	l.warn(e.origin, remark{
+		code: WarningUnknownKind, kind: name, name: qualifiedName(e.object), path: "spec.workloadRef", detail: qualifiedName(e.object),
+		message: fmt.Sprintf("its pods are not planned: the input lacks %s %s, which has their template", ref.Kind, ref.Name),
+	})
 }
 
 // containerList matches the beginning of the list of containers in a pod template. It does not match inside a JSON string, because quotes

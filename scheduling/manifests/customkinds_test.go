@@ -191,10 +191,11 @@ func TestRangeOfRayCluster(t *testing.T) {
 
 func TestWorkloadsThatCannotBeRead(t *testing.T) {
 	for name, c := range map[string]struct{ text, path string }{
-		"a quantity that takes minutes": {`{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: a}, spec: {template: {spec: {containers: [{name: c, resources: {requests: {cpu: "1e-999999999"}}}]}}}}`, "spec.template"},
-		"half a pod":                    {`{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: a}, spec: {replicas: 1.5, template: {spec: {containers: [{name: c}]}}}}`, "spec.replicas"},
-		"a Spark application":           {`{apiVersion: sparkoperator.k8s.io/v1beta2, kind: SparkApplication, metadata: {name: a}, spec: {driver: {memory: 1.5g}}}`, "spec.driver.memory"},
-		"fewer than none":               {`{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: a}, spec: {replicas: -1, template: {spec: {containers: [{name: c}]}}}}`, "spec.replicas"},
+		"a quantity that takes minutes":           {`{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: a}, spec: {template: {spec: {containers: [{name: c, resources: {requests: {cpu: "1e-999999999"}}}]}}}}`, "spec.template"},
+		"half a pod":                              {`{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: a}, spec: {replicas: 1.5, template: {spec: {containers: [{name: c}]}}}}`, "spec.replicas"},
+		"a Spark application":                     {`{apiVersion: sparkoperator.k8s.io/v1beta2, kind: SparkApplication, metadata: {name: a}, spec: {driver: {memory: 1.5g}}}`, "spec.driver.memory"},
+		"fewer than none of a template elsewhere": {`{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: a}, spec: {replicas: -1, workloadRef: {kind: Deployment, name: b}}}`, "spec.replicas"},
+		"fewer than none":                         {`{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: a}, spec: {replicas: -1, template: {spec: {containers: [{name: c}]}}}}`, "spec.replicas"},
 	} {
 		_, err := Load([]Source{{Name: "x", Data: []byte(c.text)}}, Options{Workloads: CommonWorkloadKinds()})
 		var problems *LoadError
@@ -253,10 +254,54 @@ spec: {containers: [{name: c}]}
 	if diff := cmp.Diff(map[string]int{"Rollout.argoproj.io": 1, "Prometheus.monitoring.coreos.com": 1, "Worker.example.com": 1}, result.PodMakers); diff != "" {
 		t.Errorf("kinds that make pods (-want +got):\n%s", diff)
 	}
-	// A Rollout that refers to a Deployment has no template.
-	result = loadAll(t, Options{Workloads: CommonWorkloadKinds()}, Source{Name: "x", Data: []byte(`{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: a}, spec: {workloadRef: {name: b}}}`)})
-	if diff := cmp.Diff(map[string]int{"Rollout.argoproj.io": 1}, result.Skipped); diff != "" {
-		t.Errorf("skipped (-want +got):\n%s", diff)
+}
+
+// A Rollout may use the pod template of another object.
+func TestRolloutsWithWorkloadRef(t *testing.T) {
+	const podSpec = `template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, resources: {requests: {cpu: 3}}}]}}`
+	rollout := func(kind, more string) string {
+		return `{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: r}, spec: {replicas: 5, workloadRef: {apiVersion: apps/v1, kind: ` + kind + `, name: web` + more + `}}}` + "\n---\n"
+	}
+	object := func(apiVersion, kind, name string) string {
+		spec := "spec: {replicas: 2, selector: {matchLabels: {a: b}}, " + podSpec + "}"
+		if kind == "PodTemplate" {
+			spec = podSpec
+		}
+		return "{apiVersion: " + apiVersion + ", kind: " + kind + ", metadata: {name: " + name + "}, " + spec + "}\n---\n"
+	}
+	deployment := object("apps/v1", "Deployment", "web")
+	set := `{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: r-1, ownerReferences: [{apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: r, uid: u, controller: true}]}, spec: {replicas: 1, selector: {matchLabels: {a: b}}, ` + podSpec + `}}`
+	for name, c := range map[string]struct {
+		text    string
+		pods    map[string]int
+		skipped map[string]int
+	}{
+		"a Deployment":           {rollout("Deployment", "") + deployment, map[string]int{"Rollout": 5, "ReplicaSet": 2}, nil},
+		"a Deployment, later":    {deployment + rollout("Deployment", ", scaleDown: never"), map[string]int{"Rollout": 5, "ReplicaSet": 2}, nil},
+		"scaled down":            {rollout("Deployment", ", scaleDown: onsuccess") + deployment, map[string]int{"Rollout": 5}, nil},
+		"scaled down with it":    {rollout("Deployment", ", scaleDown: progressively") + deployment, map[string]int{"Rollout": 5}, nil},
+		"a ReplicaSet":           {rollout("ReplicaSet", "") + object("apps/v1", "ReplicaSet", "web"), map[string]int{"Rollout": 5, "ReplicaSet": 2}, nil},
+		"a PodTemplate":          {rollout("PodTemplate", "") + object("v1", "PodTemplate", "web"), map[string]int{"Rollout": 5}, nil},
+		"another name":           {rollout("Deployment", "") + object("apps/v1", "Deployment", "other"), map[string]int{"ReplicaSet": 2}, map[string]int{"Rollout.argoproj.io": 1}},
+		"missing":                {rollout("Deployment", ""), map[string]int{}, map[string]int{"Rollout.argoproj.io": 1}},
+		"missing, with its pods": {rollout("Deployment", "") + set, map[string]int{"ReplicaSet": 1}, nil},
+	} {
+		result := loadAll(t, Options{Workloads: CommonWorkloadKinds()}, Source{Name: "x", Data: []byte(c.text)})
+		got := map[string]int{}
+		for _, pod := range result.Snapshot.Pods {
+			got[pod.OwnerReferences[0].Kind]++
+			if cpu := pod.Spec.Containers[0].Resources.Requests.Cpu().Value(); cpu != 3 {
+				t.Errorf("%s: a pod requests %d cores, want 3", name, cpu)
+			}
+		}
+		if diff := cmp.Diff(c.pods, got); diff != "" {
+			t.Errorf("%s: pods (-want +got):\n%s", name, diff)
+		}
+		for _, got := range []map[string]int{result.Skipped, result.PodMakers} {
+			if diff := cmp.Diff(c.skipped, got); diff != "" {
+				t.Errorf("%s: skipped (-want +got):\n%s", name, diff)
+			}
+		}
 	}
 }
 

@@ -139,6 +139,7 @@ func replicas(count *int32) int {
 // exist in the cluster either. A Deployment is not expanded if the input has its ReplicaSets, which make its pods. A CronJob is not
 // expanded if the input has its Jobs.
 func (l *loader) workloadsToExpand() []workload {
+	l.scaleDownReferenced()
 	owners := l.ownership()
 	var list []workload
 	add := func(w workload, present int) {

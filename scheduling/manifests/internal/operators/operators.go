@@ -46,6 +46,19 @@ type Object struct {
 	Ended bool
 	// Scheduled reports that the object has pods only at times, like a CronJob.
 	Scheduled bool
+	// Reference names another object, whose pod template this object uses. Nil if the object has its own templates.
+	Reference *Reference
+}
+
+// Reference is what an object says about pods that it makes of another object's pod template.
+type Reference struct {
+	// Kind and Name identify the other object, which is in the same namespace.
+	Kind, Name string
+	// Replicas is the number of pods, from the field CountPath.
+	Replicas  int
+	CountPath string
+	// ScaleDown reports that the other object loses its own pods when this object has pods.
+	ScaleDown bool
 }
 
 // Template is a pod template with the number of its pods, which is Replicas times PerReplica.
@@ -99,6 +112,37 @@ func Read(kind Kind, text []byte) (*Object, error) {
 		return nil, nil
 	}
 	return read(text)
+}
+
+// ReadReference reads an object that may refer to another object instead of having a pod template. This is a Rollout of Argo with the field
+// spec.workloadRef. The error is a *FieldError. For other objects, the result is nil.
+func ReadReference(kind Kind, text []byte) (*Reference, error) {
+	if kind != (Kind{"argoproj.io", "Rollout"}) {
+		return nil, nil
+	}
+	var rollout struct {
+		Spec struct {
+			Replicas    *int32 `json:"replicas"`
+			WorkloadRef *struct {
+				Kind      string `json:"kind"`
+				Name      string `json:"name"`
+				ScaleDown string `json:"scaleDown"`
+			} `json:"workloadRef"`
+		} `json:"spec"`
+	}
+	if err := decode(text, &rollout); err != nil {
+		return nil, err
+	}
+	ref := rollout.Spec.WorkloadRef
+	if ref == nil {
+		return nil, nil
+	}
+	const path = "spec.replicas"
+	n, err := count(rollout.Spec.Replicas, 1, path)
+	if err != nil {
+		return nil, err
+	}
+	return &Reference{Kind: ref.Kind, Name: ref.Name, Replicas: n, CountPath: path, ScaleDown: ref.ScaleDown == "onsuccess" || ref.ScaleDown == "progressively"}, nil
 }
 
 // OwnerLabels returns, for each kind, the label with which its controller marks all pods of an object; the value is the object's name. The
