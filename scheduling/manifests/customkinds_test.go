@@ -151,7 +151,10 @@ func TestWorkloadsOfOperatorsInACopy(t *testing.T) {
 		"a pod of Knative":             {ksvc + "\n---\n" + `{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {serving.knative.dev/service: hello}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: u, controller: true}]}, spec: {containers: [{name: c}]}}`, 1},
 		"a Deployment that bears the label of its own accord": {ksvc + "\n---\n" + `{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, labels: {serving.knative.dev/service: hello}}, ` + podSpec + `}`, 2},
 		"a JobSet and its Job":                                {jobSet + "\n---\n" + `{apiVersion: batch/v1, kind: Job, metadata: {name: train-w-0, ownerReferences: [{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, name: train, uid: u, controller: true}]}, spec: {template: {spec: {containers: [{name: c}]}}}}`, 1},
-		"a JobSet that waits":                                 {held, 0},
+		"a RayJob with its RayCluster": {`{apiVersion: ray.io/v1, kind: RayJob, metadata: {name: j}, spec: {rayClusterSpec: {headGroupSpec: {template: {spec: {containers: [{name: c}]}}}}}}` + "\n---\n" +
+			`{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: j-x, ownerReferences: [{apiVersion: ray.io/v1, kind: RayJob, name: j, uid: u, controller: true}]}, spec: {headGroupSpec: {template: {spec: {containers: [{name: c}]}}}}}`, 1},
+		"a RayJob for a cluster elsewhere": {`{apiVersion: ray.io/v1, kind: RayJob, metadata: {name: j}, spec: {clusterSelector: {ray.io/cluster: x}}}`, 1},
+		"a JobSet that waits":              {held, 0},
 	} {
 		result := loadAll(t, Options{Workloads: CommonWorkloadKinds()}, Source{Name: "x", Data: []byte(c.text)})
 		if got := len(result.Snapshot.Pods); got != c.want {

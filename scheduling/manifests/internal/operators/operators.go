@@ -42,7 +42,7 @@ type Object struct {
 	Templates []Template
 	// Suspended is the path of the field that keeps the object from having pods, and empty if it has pods.
 	Suspended string
-	// Ended reports that the pods of the object have done their work.
+	// Ended reports that the pods of the object have done their work, or that the object makes no pods.
 	Ended bool
 	// Scheduled reports that the object has pods only at times, like a CronJob.
 	Scheduled bool

@@ -3,8 +3,10 @@ package operators
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // rayCluster has the fields of a RayClusterSpec of KubeRay that determine pods.
@@ -40,18 +42,68 @@ func readRayCluster(text []byte) (*Object, error) {
 	return cluster.Spec.object("spec", cluster.Spec.Suspend)
 }
 
-// readRayJob returns the pods of a RayJob.
+// readRayJob returns the pods of a RayJob: those of its cluster, and the submitter. A RayJob with a clusterSelector uses a RayCluster that
+// already exists.
 func readRayJob(text []byte) (*Object, error) {
 	var job struct {
 		Spec struct {
-			RayClusterSpec rayCluster `json:"rayClusterSpec"`
-			Suspend        bool       `json:"suspend"`
+			RayClusterSpec       rayCluster              `json:"rayClusterSpec"`
+			ClusterSelector      map[string]string       `json:"clusterSelector"`
+			SubmissionMode       string                  `json:"submissionMode"`
+			SubmitterPodTemplate *corev1.PodTemplateSpec `json:"submitterPodTemplate"`
+			Suspend              bool                    `json:"suspend"`
 		} `json:"spec"`
+		Status struct {
+			JobDeploymentStatus string `json:"jobDeploymentStatus"`
+		} `json:"status"`
 	}
 	if err := decode(text, &job); err != nil {
 		return nil, err
 	}
-	return job.Spec.RayClusterSpec.object("spec.rayClusterSpec", job.Spec.Suspend)
+	if slices.Contains([]string{"Complete", "Failed"}, job.Status.JobDeploymentStatus) {
+		return &Object{Ended: true}, nil
+	}
+	const path = "spec.rayClusterSpec"
+	cluster, selected := &job.Spec.RayClusterSpec, len(job.Spec.ClusterSelector) > 0
+	if selected {
+		*cluster = rayCluster{}
+	}
+	object, err := cluster.object(path, job.Spec.Suspend)
+	if err != nil || len(object.Templates) == 0 && !selected {
+		return object, err
+	}
+	switch job.Spec.SubmissionMode {
+	case "", "K8sJobMode":
+		submitter, at := job.Spec.SubmitterPodTemplate, "spec.submitterPodTemplate"
+		if submitter == nil {
+			submitter = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{cluster.submitter()}, RestartPolicy: corev1.RestartPolicyNever}}
+		}
+		object.Templates = append(object.Templates, Template{Path: at, CountPath: at, Pod: submitter, Replicas: 1, PerReplica: 1})
+	case "SidecarMode":
+		if head := cluster.HeadGroupSpec.Template; head != nil && len(head.Spec.Containers) > 0 {
+			head.Spec.Containers = append(head.Spec.Containers, cluster.submitter())
+		}
+	}
+	// In HTTPMode and InteractiveMode no container submits the job.
+	object.Ended = len(object.Templates) == 0
+	return object, nil
+}
+
+// submitter returns the container that submits the job of a RayJob: GetDefaultSubmitterContainer of KubeRay.
+func (c *rayCluster) submitter() corev1.Container {
+	return c.container("ray-job-submitter", corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("200Mi")},
+		Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi")},
+	})
+}
+
+// container returns a container of KubeRay. It has the image of the head's first container.
+func (c *rayCluster) container(name string, resources corev1.ResourceRequirements) corev1.Container {
+	container := corev1.Container{Name: name, Resources: resources}
+	if head := c.HeadGroupSpec.Template; head != nil && len(head.Spec.Containers) > 0 {
+		container.Image = head.Spec.Containers[0].Image
+	}
+	return container
 }
 
 // readRayService returns the pods of a RayService.

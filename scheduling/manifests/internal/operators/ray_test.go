@@ -38,6 +38,9 @@ func TestRayWorkerGroups(t *testing.T) {
 				s.Path, s.CountPath = path+".workerGroupSpecs[0]"+s.Path, path+".workerGroupSpecs[0]"+s.CountPath
 				want = append(want, s)
 			}
+			if kind == rayJob {
+				want = append(want, summary{"spec.submitterPodTemplate", "spec.submitterPodTemplate", 1, 1, nil, map[string]string{"ray-job-submitter": "500m 200Mi"}})
+			}
 			if diff := cmp.Diff(want, summaries(read(t, kind, "spec: {"+text+"}"))); diff != "" {
 				t.Errorf("%s of %s (-want +got):\n%s", name, kind.Kind, diff)
 			}
@@ -71,6 +74,52 @@ func TestRangeOfRayWorkers(t *testing.T) {
 			object := read(t, ray, "spec: {enableInTreeAutoscaling: "+switched+", "+rayHead+", workerGroupSpecs: ["+c.group+"]}")
 			if diff := cmp.Diff(want, object.Templates[1].Scale); diff != "" || object.Templates[0].Scale != nil {
 				t.Errorf("%s, autoscaling %s (-want +got):\n%s", name, switched, diff)
+			}
+		}
+	}
+}
+
+// The submitter of a RayJob is a pod of its own, a container of the head, or neither.
+func TestRaySubmitter(t *testing.T) {
+	const (
+		cluster  = "rayClusterSpec: {" + rayHead + "}"
+		selector = "clusterSelector: {ray.io/cluster: shared}"
+		template = "submitterPodTemplate: {spec: {containers: [{name: own, resources: {requests: {cpu: 2}}}]}}"
+		at       = "spec.submitterPodTemplate"
+	)
+	pod := func(path string, requests map[string]string) summary {
+		countPath := strings.TrimSuffix(path, ".template")
+		return summary{path, countPath, 1, 1, nil, requests}
+	}
+	head := pod("spec.rayClusterSpec.headGroupSpec.template", map[string]string{"h": "1 2Gi"})
+	submitter := pod(at, map[string]string{"ray-job-submitter": "500m 200Mi"})
+	for name, c := range map[string]struct {
+		text  string
+		want  []summary
+		ended bool
+	}{
+		"default":                  {"spec: {" + cluster + "}", []summary{head, submitter}, false},
+		"a Job":                    {"spec: {submissionMode: K8sJobMode, " + cluster + "}", []summary{head, submitter}, false},
+		"a Job with a template":    {"spec: {" + cluster + ", " + template + "}", []summary{head, pod(at, map[string]string{"own": "2 0"})}, false},
+		"a sidecar":                {"spec: {submissionMode: SidecarMode, " + cluster + "}", []summary{pod(head.Path, map[string]string{"h": "1 2Gi", "ray-job-submitter": "500m 200Mi"})}, false},
+		"HTTP":                     {"spec: {submissionMode: HTTPMode, " + cluster + "}", []summary{head}, false},
+		"interactive":              {"spec: {submissionMode: InteractiveMode, " + cluster + "}", []summary{head}, false},
+		"another cluster":          {"spec: {" + selector + "}", []summary{submitter}, false},
+		"another cluster over it":  {"spec: {" + cluster + ", " + selector + "}", []summary{submitter}, false},
+		"another cluster via HTTP": {"spec: {submissionMode: HTTPMode, " + selector + "}", nil, true},
+		"complete":                 {"spec: {" + cluster + "}\nstatus: {jobDeploymentStatus: Complete}", nil, true},
+		"failed":                   {"spec: {" + cluster + "}\nstatus: {jobDeploymentStatus: Failed}", nil, true},
+		"no cluster":               {"spec: {}", nil, false},
+	} {
+		object := read(t, rayJob, c.text)
+		if diff := cmp.Diff(c.want, summaries(object)); diff != "" || object.Ended != c.ended {
+			t.Errorf("%s: ended %t (-want +got):\n%s", name, object.Ended, diff)
+		}
+		for _, template := range object.Templates {
+			for _, container := range template.Pod.Spec.Containers {
+				if container.Name == "ray-job-submitter" && strings.Contains(name, "cluster") == (container.Image == "ray") {
+					t.Errorf("%s: image %q", name, container.Image)
+				}
 			}
 		}
 	}
