@@ -16,6 +16,10 @@ type rayCluster struct {
 	} `json:"headGroupSpec"`
 	WorkerGroupSpecs        []rayGroup `json:"workerGroupSpecs"`
 	EnableInTreeAutoscaling bool       `json:"enableInTreeAutoscaling"`
+	AutoscalerOptions       struct {
+		Image     *string                      `json:"image"`
+		Resources *corev1.ResourceRequirements `json:"resources"`
+	} `json:"autoscalerOptions"`
 }
 
 // rayGroup has the fields of a worker group.
@@ -97,6 +101,19 @@ func (c *rayCluster) submitter() corev1.Container {
 	})
 }
 
+// autoscaler returns the container with which Ray's autoscaler runs in the head: BuildAutoscalerContainer of KubeRay.
+func (c *rayCluster) autoscaler() corev1.Container {
+	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("512Mi")}
+	container := c.container("autoscaler", corev1.ResourceRequirements{Requests: amounts, Limits: amounts})
+	if resources := c.AutoscalerOptions.Resources; resources != nil {
+		container.Resources = *resources
+	}
+	if image := c.AutoscalerOptions.Image; image != nil {
+		container.Image = *image
+	}
+	return container
+}
+
 // container returns a container of KubeRay. It has the image of the head's first container.
 func (c *rayCluster) container(name string, resources corev1.ResourceRequirements) corev1.Container {
 	container := corev1.Container{Name: name, Resources: resources}
@@ -127,6 +144,9 @@ func (c *rayCluster) object(path string, suspended bool) (*Object, error) {
 		object.Suspended = "spec.suspend"
 	}
 	if head := c.HeadGroupSpec.Template; head != nil {
+		if c.EnableInTreeAutoscaling && len(head.Spec.Containers) > 0 {
+			head.Spec.Containers = append(head.Spec.Containers, c.autoscaler())
+		}
 		object.Templates = append(object.Templates, Template{Path: path + ".headGroupSpec.template", CountPath: path + ".headGroupSpec", Pod: head, Replicas: 1, PerReplica: 1})
 	}
 	for i := range c.WorkerGroupSpecs {

@@ -124,3 +124,30 @@ func TestRaySubmitter(t *testing.T) {
 		}
 	}
 }
+
+// Ray's autoscaler is a container of the head.
+func TestRayAutoscaler(t *testing.T) {
+	for name, c := range map[string]struct {
+		fields, image string
+		want          map[string]string
+	}{
+		"off":               {"enableInTreeAutoscaling: false, autoscalerOptions: {resources: {}}", "", map[string]string{"h": "1 2Gi"}},
+		"default":           {"enableInTreeAutoscaling: true", "ray", map[string]string{"h": "1 2Gi", "autoscaler": "500m 512Mi"}},
+		"own requests":      {"enableInTreeAutoscaling: true, autoscalerOptions: {resources: {requests: {cpu: 200m, memory: 1Gi}}}", "ray", map[string]string{"h": "1 2Gi", "autoscaler": "200m 1Gi"}},
+		"requests for CPU":  {"enableInTreeAutoscaling: true, autoscalerOptions: {resources: {requests: {cpu: 200m}}}", "ray", map[string]string{"h": "1 2Gi", "autoscaler": "200m 0"}},
+		"no requests":       {"enableInTreeAutoscaling: true, autoscalerOptions: {resources: {}}", "ray", map[string]string{"h": "1 2Gi", "autoscaler": "0 0"}},
+		"an image":          {"enableInTreeAutoscaling: true, autoscalerOptions: {image: other}", "other", map[string]string{"h": "1 2Gi", "autoscaler": "500m 512Mi"}},
+		"options left open": {"enableInTreeAutoscaling: true, autoscalerOptions: null", "ray", map[string]string{"h": "1 2Gi", "autoscaler": "500m 512Mi"}},
+	} {
+		for kind, open := range map[Kind]string{ray: "{", rayServes: "{rayClusterConfig: {", rayJob: "{submissionMode: HTTPMode, rayClusterSpec: {"} {
+			object := read(t, kind, "spec: "+open+c.fields+", "+rayHead+strings.Repeat("}", strings.Count(open, "{")))
+			want := []summary{{object.Templates[0].Path, object.Templates[0].CountPath, 1, 1, nil, c.want}}
+			if diff := cmp.Diff(want, summaries(object)); diff != "" {
+				t.Errorf("%s of %s (-want +got):\n%s", name, kind.Kind, diff)
+			}
+			if containers := object.Templates[0].Pod.Spec.Containers; len(containers) > 1 && containers[1].Image != c.image {
+				t.Errorf("%s of %s: image %q, want %q", name, kind.Kind, containers[1].Image, c.image)
+			}
+		}
+	}
+}
