@@ -131,12 +131,12 @@ func sameTemplate(a, b *corev1.Pod) bool {
 		containers(a.Spec.InitContainers, b.Spec.InitContainers)
 }
 
-// remarkOnSkipped lists the skipped kinds with their numbers, and separately the kinds that may create pods.
+// remarkOnSkipped lists the kinds of skipped objects with their numbers, and separately those of objects that may create pods.
 func (s *simulation) remarkOnSkipped(loaded *manifests.Result) {
 	others := make(map[string]int, len(loaded.Skipped))
 	for kind, count := range loaded.Skipped {
-		if loaded.PodMakers[kind] == 0 {
-			others[kind] = count
+		if rest := count - loaded.PodMakers[kind]; rest > 0 {
+			others[kind] = rest
 		}
 	}
 	if len(loaded.PodMakers) > 0 {

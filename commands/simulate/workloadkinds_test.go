@@ -86,6 +86,38 @@ func TestWorkloadsOfOtherKinds(t *testing.T) {
 	}
 }
 
+// Each skipped object is in one of the two lists: those that may make pods, and all others.
+func TestSkippedObjects(t *testing.T) {
+	const deployment = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c}]}}}}`
+	object := func(metadata, spec string) string {
+		return "\n---\n{apiVersion: x.io/v1, kind: Worker, metadata: {" + metadata + "}, spec: {" + spec + "}}"
+	}
+	const (
+		containers = "containers: [{name: c}]"
+		owned      = "name: c, ownerReferences: [{apiVersion: x.io/v1, kind: Worker, name: a, uid: u, controller: true}]"
+		makers     = "%d skipped objects may make pods that are not planned for: Worker.x.io x%d;"
+		others     = "skipped %s of kinds that planning does not read: Worker.x.io x%d"
+	)
+	for name, c := range map[string]struct {
+		text string
+		says []string
+	}{
+		"one without containers": {object("name: a", containers) + object("name: b", "model: m"), []string{fmt.Sprintf(makers, 2, 2)}},
+		"one with an owner":      {object("name: a", containers) + object("name: b", "model: m") + object(owned, containers), []string{fmt.Sprintf(makers, 2, 2), fmt.Sprintf(others, "1 object", 1)}},
+		"none with containers":   {object("name: a", "") + object("name: b", "model: m"), []string{fmt.Sprintf(others, "2 objects", 2)}},
+	} {
+		a := simulate(t, deployment+c.text, "-")
+		if a.code != exitPlaced || strings.Count(a.stderr, "Worker.x.io") != len(c.says) {
+			t.Errorf("%s: exit status %d, %s", name, a.code, a.stderr)
+		}
+		for _, text := range c.says {
+			if !strings.Contains(a.stderr, text) {
+				t.Errorf("%s: standard error lacks %q:\n%s", name, text, a.stderr)
+			}
+		}
+	}
+}
+
 // autoscaled are a Deployment from 4 to 20 pods, and a Service of Knative without a maximum.
 const autoscaled = `
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 6, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x, resources: {requests: {cpu: 1, memory: 2Gi}}}]}}}}

@@ -78,10 +78,7 @@ func (l *loader) assemble() *Result {
 	if len(l.skipped) > 0 {
 		result.Skipped = l.skipped
 	}
-	if len(l.podMakers) > 0 {
-		result.PodMakers = l.podMakers
-	}
-	result.Scaled = l.scaled
+	result.PodMakers, result.Scaled = l.allPodMakers(), l.scaled
 	slices.SortFunc(result.Scaled, ScaledWorkload.compare)
 	return result
 }

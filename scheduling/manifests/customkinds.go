@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -295,12 +296,41 @@ func podMakers() []string {
 	}
 }
 
-// makesPods reports whether an object of a skipped kind seems to create pods. It returns false for an object that has a controller, like a
-// Revision of Knative, because the owner is the workload that must be reported.
-func makesPods(d document) bool {
-	if !slices.Contains(podMakers(), d.groupKind.String()) && !containerList.Match(d.text) {
-		return false
-	}
+// podMaking says whether an object of a skipped kind seems to create pods.
+type podMaking int
+
+const (
+	// makesNoPods is for an object that has a controller, like a Revision of Knative, because the owner is the workload that must be
+	// reported. It is also for a CustomResourceDefinition.
+	makesNoPods podMaking = iota
+	// makesPodsLikeKind is for an object that makes pods if other objects of its kind do. Examples are two InferenceServices of KServe: one
+	// contains a list of containers, and the other names a model.
+	makesPodsLikeKind
+	makesPods
+)
+
+func podMakingOf(d document) podMaking {
 	var object struct{ Metadata metav1.ObjectMeta }
-	return json.Unmarshal(d.text, &object) != nil || metav1.GetControllerOfNoCopy(&object.Metadata) == nil
+	switch {
+	case d.groupKind.group == "apiextensions.k8s.io":
+		return makesNoPods
+	case bytes.Contains(d.text, []byte("ownerReferences")) && json.Unmarshal(d.text, &object) == nil && metav1.GetControllerOfNoCopy(&object.Metadata) != nil:
+		return makesNoPods
+	case slices.Contains(podMakers(), d.groupKind.String()) || containerList.Match(d.text):
+		return makesPods
+	}
+	return makesPodsLikeKind
+}
+
+// allPodMakers returns the number of objects that seem to create pods, by kind. If one object of a kind seems to, all objects of this kind
+// count, except those with a controller.
+func (l *loader) allPodMakers() map[string]int {
+	var all map[string]int
+	for kind, n := range l.podMakers {
+		if all == nil {
+			all = make(map[string]int)
+		}
+		all[kind] = n + l.likePodMakers[kind]
+	}
+	return all
 }

@@ -251,10 +251,29 @@ spec: {containers: [{name: c}]}
 ---
 apiVersion: example.com/v1
 kind: Worker
+metadata: {name: without-containers}
+---
+apiVersion: example.com/v1
+kind: Worker
 metadata: {name: a}
 spec: {containers: [{name: c}]}
+---
+apiVersion: example.com/v1
+kind: Worker
+metadata: {name: other-names, labels: {ownerReferences: none}}
+spec: {model: m}
+---
+apiVersion: example.com/v1
+kind: Worker
+metadata: {name: owned, ownerReferences: [{apiVersion: example.com/v1, kind: Worker, name: a, uid: u, controller: true}]}
+spec: {containers: [{name: c}]}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: a}
+spec: {default: {containers: [{name: c}]}}
 `)
-	if diff := cmp.Diff(map[string]int{"Rollout.argoproj.io": 1, "Prometheus.monitoring.coreos.com": 1, "Worker.example.com": 1}, result.PodMakers); diff != "" {
+	if diff := cmp.Diff(map[string]int{"Rollout.argoproj.io": 1, "Prometheus.monitoring.coreos.com": 1, "Worker.example.com": 3}, result.PodMakers); diff != "" {
 		t.Errorf("kinds that make pods (-want +got):\n%s", diff)
 	}
 }

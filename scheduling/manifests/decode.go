@@ -114,8 +114,11 @@ func (l *loader) unknownVersion(d document) string {
 func (l *loader) skip(d document) {
 	name := d.groupKind.String()
 	l.skipped[name]++
-	if makesPods(d) {
+	switch podMakingOf(d) {
+	case makesPods:
 		l.podMakers[name]++
+	case makesPodsLikeKind:
+		l.likePodMakers[name]++
 	}
 	l.warn(d.origin, remark{
 		code: WarningUnknownKind, kind: name,

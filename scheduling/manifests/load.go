@@ -93,8 +93,8 @@ type Result struct {
 	Scaled []ScaledWorkload `json:",omitempty"`
 	// Skipped counts the objects of kinds that planning does not read, by "Kind" or "Kind.group". Nil means none.
 	Skipped map[string]int
-	// PodMakers are the kinds of Skipped that seem to create pods, which are not planned: kinds of well-known operators, and objects that
-	// contain a pod template. Nil means none.
+	// PodMakers counts the objects of Skipped that seem to create pods, which are not planned, by kind. These are objects of well-known
+	// operators, and objects of which one of the same kind contains a list of containers. Nil means none.
 	PodMakers map[string]int `json:",omitempty"`
 }
 
@@ -146,8 +146,9 @@ type loader struct {
 	problems  problems
 	warnings  warnings
 	skipped   map[string]int
-	podMakers map[string]int
-	scaled    []ScaledWorkload
+	// podMakers and likePodMakers count skipped objects: see podMaking.
+	podMakers, likePodMakers map[string]int
+	scaled                   []ScaledWorkload
 	// scalers has the autoscalers by their targets. custom has the kinds in Options.Workloads.
 	scalers map[objectKey]scaler
 	custom  map[groupKind]*WorkloadKind
@@ -172,9 +173,9 @@ func newLoader(sources []Source, opts Options) *loader {
 		seen:      make(map[objectKey]origin),
 		generated: make(map[objectKey]int),
 		skipped:   make(map[string]int),
-		podMakers: make(map[string]int),
-		scalers:   make(map[objectKey]scaler),
-		custom:    make(map[groupKind]*WorkloadKind),
+		podMakers: make(map[string]int), likePodMakers: make(map[string]int),
+		scalers: make(map[objectKey]scaler),
+		custom:  make(map[groupKind]*WorkloadKind),
 
 		groupOfPod: make(map[types.NamespacedName]string), groupOfTemplate: make(map[*corev1.PodSpec]string),
 		strictGroups: map[string]bool{v1.Group: true},
