@@ -30,7 +30,7 @@ func (s *simulation) settingsOfInput() manifests.Settings {
 		Names: []string{settings.GlobalSettingsName, settings.LoggingConfigName},
 		Apply: func(c manifests.ConfigMap) error {
 			if c.Name == settings.LoggingConfigName {
-				s.note("LoggingConfig", "ConfigMap %s/%s says how Karpenter logged: nothing of it is read", c.Namespace, c.Name)
+				s.logging = append(s.logging, c)
 				return nil
 			}
 			if first := s.global; first != nil && first.from.Position != c.Position {
@@ -47,6 +47,21 @@ func (s *simulation) settingsOfInput() manifests.Settings {
 			return nil
 		},
 	}
+}
+
+// remarkOnLogging notes which ConfigMaps config-logging are Karpenter's, and returns the number of all others. Knative and Tekton have
+// ConfigMaps with the same name and the same keys. So Karpenter's are recognised by their namespace, or by the label that its chart sets.
+func (s *simulation) remarkOnLogging() int {
+	others := 0
+	for _, c := range s.logging {
+		switch {
+		case c.Namespace == "karpenter", c.Labels["app.kubernetes.io/name"] == "karpenter", s.global != nil && c.Namespace == s.global.from.Namespace:
+			s.note("LoggingConfig", "ConfigMap %s/%s says how Karpenter logged: nothing of it is read", c.Namespace, c.Name)
+		default:
+			others++
+		}
+	}
+	return others
 }
 
 func unknownKeys(read *settings.Loaded) []string {

@@ -121,6 +121,31 @@ func TestGlobalSettingsRefusedAndIgnored(t *testing.T) {
 	}
 }
 
+// Knative and Tekton also have a ConfigMap config-logging, with the same keys. It is an object like others that planning does not read.
+func TestLoggingConfigOfOthers(t *testing.T) {
+	logging := func(metadata string) string {
+		return "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: config-logging, " + metadata + "}\ndata: {loglevel.controller: info, zap-logger-config: \"{}\"}\n"
+	}
+	global := strings.Replace(configMapText(settings.GlobalSettingsName, "aws.clusterName: demo"), "namespace: karpenter", "namespace: infra", 1)
+	const said, skipped = "says how Karpenter logged", "skipped 1 object of kinds that planning does not read: ConfigMap x1"
+	for name, c := range map[string]struct {
+		in, says, lacks string
+	}{
+		"Karpenter's namespace":      {logging("namespace: karpenter"), "ConfigMap karpenter/config-logging " + said, skipped},
+		"Karpenter's label":          {logging("namespace: kube-system, labels: {app.kubernetes.io/name: karpenter}"), "ConfigMap kube-system/config-logging " + said, skipped},
+		"namespace of its settings":  {logging("namespace: infra") + global, "ConfigMap infra/config-logging " + said, skipped},
+		"another than its settings'": {logging("namespace: knative-serving") + global, skipped, said},
+		"Knative":                    {logging("namespace: knative-serving, labels: {app.kubernetes.io/name: knative-serving}"), skipped, said},
+		"Tekton":                     {logging("namespace: tekton-pipelines, labels: {app.kubernetes.io/part-of: tekton-pipelines}"), skipped, said},
+		"no namespace":               {logging("labels: {}"), skipped, said},
+	} {
+		a := simulate(t, firstGeneration+c.in, "-")
+		if a.code != exitPlaced || !strings.Contains(a.stderr, c.says) || strings.Contains(a.stderr, c.lacks) {
+			t.Errorf("%s: exit status %d, %s", name, a.code, a.stderr)
+		}
+	}
+}
+
 // SET-036, SET-137: where drift is switched off no node is replaced for it, and --diff says that its answer is about drift.
 func TestGlobalSettingsWithoutDrift(t *testing.T) {
 	text, err := os.ReadFile("testdata/fleet/cluster.yaml")

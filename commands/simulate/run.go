@@ -73,8 +73,9 @@ type simulation struct {
 	scaled scaled
 	// assumed lists the assumptions beyond the input; nil if there are none.
 	assumed *assumptions
-	// global contains the settings of the input; nil if it has none.
-	global *globalSettings
+	// global contains the settings of the input; nil if it has none. logging are the ConfigMaps config-logging, perhaps of other projects.
+	global  *globalSettings
+	logging []manifests.ConfigMap
 	// requests are the ProvisioningRequests to answer, with the PodTemplates that they refer to. round answers the requests; it is nil if
 	// there are no requests.
 	requests     []*autoscalingv1.ProvisioningRequest

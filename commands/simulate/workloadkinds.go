@@ -139,6 +139,9 @@ func (s *simulation) remarkOnSkipped(loaded *manifests.Result) {
 			others[kind] = rest
 		}
 	}
+	if n := s.remarkOnLogging(); n > 0 {
+		others["ConfigMap"] += n
+	}
 	if len(loaded.PodMakers) > 0 {
 		text := fmt.Sprintf("%s may make pods that are not planned for: %s; --template says where a kind has its pod template",
 			counted(total(loaded.PodMakers), "skipped object"), namedCounts(loaded.PodMakers))

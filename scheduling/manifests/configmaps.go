@@ -25,8 +25,8 @@ type ConfigMap struct {
 	Position Position
 	// Namespace and Name identify the ConfigMap; Namespace is Options.Namespace if the ConfigMap has none.
 	Namespace, Name string
-	// Data belongs to the function Apply, which may change it.
-	Data map[string]string
+	// Labels and Data belong to the function Apply, which may change them.
+	Labels, Data map[string]string
 }
 
 // kindConfigMap says how ConfigMaps are read. A ConfigMap whose name is not in the list names is skipped, like an object of an unknown
@@ -57,7 +57,10 @@ func (l *loader) applySettings() {
 		return compareNames(a.object, b.object)
 	})
 	for _, e := range l.objects.configMaps {
-		c := ConfigMap{Position: l.position(e.origin, ""), Namespace: e.object.Namespace, Name: e.object.Name, Data: maps.Clone(e.object.Data)}
+		c := ConfigMap{
+			Position: l.position(e.origin, ""), Namespace: e.object.Namespace, Name: e.object.Name,
+			Labels: maps.Clone(e.object.Labels), Data: maps.Clone(e.object.Data),
+		}
 		for _, err := range each(l.opts.Settings.Apply(c)) {
 			l.problem(e.origin, ProblemInvalid, "ConfigMap "+qualifiedName(e.object), "data", err.Error())
 		}
