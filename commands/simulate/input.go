@@ -220,7 +220,8 @@ func (s *simulation) convertOlder(older []kinds.Object, pools []*v1.NodePool) []
 // objects, and findClass reports missing node classes with their substitute.
 func (s *simulation) remarkOn(loaded *manifests.Result) {
 	for _, warning := range loaded.Warnings {
-		if warning.Code == manifests.WarningUnknownKind || warning.Code == manifests.WarningNodeClass {
+		// An unknown kind with a path is a workload that refers to an object which the input lacks.
+		if warning.Code == manifests.WarningUnknownKind && warning.Path == "" || warning.Code == manifests.WarningNodeClass {
 			continue
 		}
 		severity := "warning"

@@ -104,10 +104,14 @@ func TestSkippedObjects(t *testing.T) {
 	}{
 		"one without containers": {object("name: a", containers) + object("name: b", "model: m"), []string{fmt.Sprintf(makers, 2, 2)}},
 		"one with an owner":      {object("name: a", containers) + object("name: b", "model: m") + object(owned, containers), []string{fmt.Sprintf(makers, 2, 2), fmt.Sprintf(others, "1 object", 1)}},
-		"none with containers":   {object("name: a", "") + object("name: b", "model: m"), []string{fmt.Sprintf(others, "2 objects", 2)}},
+		"a reference": {"\n---\n{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: r}, spec: {workloadRef: {kind: Deployment, name: other}}}", []string{
+			"Rollout.argoproj.io default/r: spec.workloadRef: its pods are not planned: the input lacks Deployment other, which has their template",
+			"1 skipped object may make pods that are not planned for: Rollout.argoproj.io x1;",
+		}},
+		"none with containers": {object("name: a", "") + object("name: b", "model: m"), []string{fmt.Sprintf(others, "2 objects", 2)}},
 	} {
 		a := simulate(t, deployment+c.text, "-")
-		if a.code != exitPlaced || strings.Count(a.stderr, "Worker.x.io") != len(c.says) {
+		if a.code != exitPlaced || strings.Count(a.stderr, "Worker.x.io")+strings.Count(a.stderr, "Rollout.argoproj.io") != len(c.says) {
 			t.Errorf("%s: exit status %d, %s", name, a.code, a.stderr)
 		}
 		for _, text := range c.says {

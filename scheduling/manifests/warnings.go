@@ -18,7 +18,8 @@ type WarningCode string
 func (c WarningCode) conversion() bool { return conversion.Code(c).Severity() != "" }
 
 const (
-	// WarningUnknownKind: objects of a kind that planning does not read were skipped; see Result.Skipped.
+	// WarningUnknownKind: objects of a kind that planning does not read were skipped; see Result.Skipped. With a path, the warning is about
+	// one object, which was skipped because the input lacks the object that the field at this path names.
 	WarningUnknownKind WarningCode = "UnknownKind"
 	// WarningUnknownField: a field that the kind does not have was ignored.
 	WarningUnknownField WarningCode = "UnknownField"
