@@ -41,7 +41,7 @@ func measure(work func() error) (usage, error) {
 	}, err
 }
 
-// meter adds up the usage of several pieces of work. It leaves out other work between them.
+// meter adds up the usage of several pieces of work. Work between these pieces is not counted.
 type meter struct{ usage }
 
 // newMeter returns an empty meter, after it has cleaned the heap.
