@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/drawknife/drawknife/commands"
@@ -31,7 +30,10 @@ func passing(status int) bool {
 func runCell(ctx context.Context, command commands.Command, cell Cell) (*result, error) {
 	answer, messages := limited{most: maxAnswerBytes}, limited{most: maxMessageBytes}
 	run := command.Begin()
-	arguments, err := parse(run.Flags, append(slices.Clone(cell.Arguments), "--output=json"))
+	arguments, err := parse(run.Flags, cell.Arguments)
+	if err == nil {
+		err = run.Flags.Set("output", "json") // not an argument, because arguments after "--" are no flags
+	}
 	if err != nil {
 		return &result{Status: exitInput, Messages: err.Error() + "\n"}, nil
 	}

@@ -39,13 +39,17 @@ func count() commands.Command {
 		factor := flags.Int("factor", 1, "")
 		kill := flags.String("kill-once", "", "")
 		status := flags.Int("status", 0, "")
-		flags.String("output", "", "")
+		output := flags.String("output", "", "")
 		return commands.Run{Flags: flags, Do: func(_ context.Context, arguments []string, streams commands.Streams) int {
 			if *kill != "" {
 				if file, err := os.OpenFile(*kill, os.O_CREATE|os.O_EXCL, 0o666); err == nil {
 					_ = file.Close()
 					killSelf()
 				}
+			}
+			if *output != "json" {
+				fmt.Fprintln(streams.Err, "the answer must be JSON")
+				return 1
 			}
 			total := 0
 			for _, name := range arguments {
@@ -135,7 +139,7 @@ axes:
 - name: factor
   values:
   - {name: one}
-  - {name: ten, arguments: [--factor=10, --status=2]}
+  - {name: ten, arguments: [--factor=10, --status=2, --output=text, --]}
 figures: [summary.bytes, summary.product, summary.share, summary.other]
 `
 

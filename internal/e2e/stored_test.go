@@ -207,8 +207,8 @@ func TestStoredHostileQuantities(t *testing.T) {
 }
 
 // TestAdoptedFromReleasesWithoutReasons takes over NodeClaims whose conditions have neither reason nor message, as Karpenter up to 0.36
-// wrote them: a dry run says which objects present definitions refuse or prune, then they are looked after, and one that is
-// deleted goes. API-149, API-220.
+// wrote them. A dry run lists the objects that the current definitions refuse or prune. Then the controller manages the NodeClaims, and
+// removes one that is deleted. API-149, API-220.
 func TestAdoptedFromReleasesWithoutReasons(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
 	pool := karpentersPool(cluster, "web", v1.NodePoolHashVersion, "")
